@@ -1,0 +1,3 @@
+//! Measurements against peers in the same run.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The program `skyl`: calls that survive bad minutes, and the tools around them.
+
+fn main() {}

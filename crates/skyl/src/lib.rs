@@ -1,0 +1,1 @@
+//! Calls to AI APIs that survive bad minutes.

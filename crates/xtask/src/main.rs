@@ -1,0 +1,3 @@
+//! Set-up and checks: `cargo xtask` lists the commands.
+
+fn main() {}
