@@ -1,0 +1,409 @@
+//! The steps of `cargo xtask test`, in the order in which they run.
+//!
+//! What fails soonest comes first. A step is a few cargo commands or one check of this crate; a
+//! new one is a row of [`STEPS`] and the function it names.
+
+use std::{fmt, path::Path};
+
+use crate::{
+    duplicates, layout, licences,
+    metadata::{Metadata, Package, Reach},
+    setup::Need,
+    sources, trees,
+};
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// The word that selects it on the command line.
+    pub name: &'static str,
+    /// What it holds, in one line.
+    pub about: &'static str,
+    /// What must be installed before.
+    pub needs: &'static [Need],
+    /// What it does.
+    pub work: Work,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy)]
+pub enum Work {
+    /// Runs commands; the first that fails ends the step.
+    Commands(fn(&Metadata) -> Vec<Invocation>),
+    /// Asks a function of this crate for problems; none means that it passed.
+    Check {
+        /// The commands whose output it reads, to print.
+        reads: fn() -> Vec<Invocation>,
+        /// The check, given the root of the workspace.
+        check: fn(&Path) -> Result<Vec<String>, String>,
+    },
+}
+
+/// One call of cargo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// The arguments after `cargo`.
+    pub arguments: Vec<String>,
+    /// A variable set for it alone.
+    pub variable: Option<(&'static str, &'static str)>,
+    /// Whether a run in which no test ran is a failure.
+    pub tests: Tests,
+}
+
+/// Whether a run without tests fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tests {
+    /// The command filters tests by name, and a filter that fits none would pass for ever.
+    Required,
+    /// The command need not run a test.
+    Optional,
+}
+
+impl Invocation {
+    fn new(arguments: &str) -> Self {
+        Self {
+            arguments: arguments.split(' ').map(str::to_owned).collect(),
+            variable: None,
+            tests: Tests::Optional,
+        }
+    }
+
+    fn with_variable(self, name: &'static str, value: &'static str) -> Self {
+        Self {
+            variable: Some((name, value)),
+            ..self
+        }
+    }
+
+    /// Whether its time counts as running tests, not as building.
+    #[must_use]
+    pub fn runs_tests(&self) -> bool {
+        let subcommand = self.arguments.first().map(String::as_str);
+        let builds_only = self.arguments.iter().any(|a| a == "--no-run");
+        matches!(subcommand, Some("test" | "run")) && !builds_only
+    }
+}
+
+impl fmt::Display for Invocation {
+    /// Writes the command as one would type it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((name, value)) = self.variable {
+            write!(f, "{name}=\"{value}\" ")?;
+        }
+        write!(f, "cargo {}", self.arguments.join(" "))
+    }
+}
+
+fn fmt_check(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new("fmt --all --check")]
+}
+
+fn clippy(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new(
+        "clippy --workspace --all-targets --all-features -- -D warnings",
+    )]
+}
+
+/// Each library with no feature, with each alone and with all; each crate's tests as one types
+/// `cargo test -p` for it. One crate at a time: a workspace build would unite their features.
+fn features(metadata: &Metadata) -> Vec<Invocation> {
+    let of_ours = metadata
+        .members()
+        .filter(|m| !layout::FREE.contains(&m.name.as_str()));
+    of_ours.flat_map(combinations).collect()
+}
+
+fn combinations(package: &Package) -> Vec<Invocation> {
+    let clippy = |flags: &str| {
+        Invocation::new(&format!(
+            "clippy -p {} {flags} -- -D warnings",
+            package.name
+        ))
+    };
+    let mut all = vec![clippy("--all-targets")];
+    let features: Vec<&str> = package
+        .features
+        .iter()
+        .map(String::as_str)
+        .filter(|f| *f != "default")
+        .collect();
+    if !package.library {
+        return all;
+    }
+    all.push(clippy("--lib --no-default-features"));
+    for feature in &features {
+        all.push(clippy(&format!(
+            "--lib --no-default-features --features {feature}"
+        )));
+    }
+    // With one feature, that one alone is all of them.
+    if 1 < features.len() {
+        all.push(clippy("--lib --all-features"));
+    }
+    all
+}
+
+fn build(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new(&format!("test {TEST_TARGETS} --no-run"))]
+}
+
+fn test(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new(&format!("test {TEST_TARGETS}"))]
+}
+
+fn doctest(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new("test --workspace --all-features --doc")]
+}
+
+fn docs(_: &Metadata) -> Vec<Invocation> {
+    let doc = Invocation::new("doc --workspace --no-deps --all-features");
+    vec![doc.with_variable("RUSTDOCFLAGS", "-D warnings")]
+}
+
+/// Models run in release: loom walks every interleaving. They have a folder of their own, since
+/// the flag would make cargo build everything else again.
+fn loom(_: &Metadata) -> Vec<Invocation> {
+    let command = "test -p skyl-retry --release --lib --target-dir target/loom";
+    let build = Invocation::new(&format!("{command} --no-run"));
+    let run = Invocation {
+        tests: Tests::Required,
+        ..Invocation::new(&format!("{command} loom_"))
+    };
+    [build, run]
+        .map(|i| i.with_variable("RUSTFLAGS", "--cfg loom"))
+        .into()
+}
+
+/// Not in release: this asks whether the measurements run, and judges no figure.
+fn bench(_: &Metadata) -> Vec<Invocation> {
+    vec![Invocation::new("run -p bench -- --smoke")]
+}
+
+fn layout_check(root: &Path) -> Result<Vec<String>, String> {
+    layout::check(&Metadata::load(root, Reach::Members)?)
+}
+
+fn licences_check(root: &Path) -> Result<Vec<String>, String> {
+    Ok(licences::problems(&Metadata::load(
+        root,
+        Reach::Everything,
+    )?))
+}
+
+fn duplicates_check(root: &Path) -> Result<Vec<String>, String> {
+    Ok(duplicates::problems(&Metadata::load(
+        root,
+        Reach::Everything,
+    )?))
+}
+
+fn reads(reach: Reach) -> Vec<Invocation> {
+    vec![Invocation::new(&reach.arguments().join(" "))]
+}
+
+// Examples are built with the tests: people copy them first.
+const TEST_TARGETS: &str = "--workspace --all-features --lib --bins --tests --examples";
+
+/// Everything the gate holds.
+pub const STEPS: &[Step] = &[
+    Step {
+        name: "fmt",
+        about: "the code is formatted",
+        needs: &[Need::Rustfmt],
+        work: Work::Commands(fmt_check),
+    },
+    Step {
+        name: "layout",
+        about: "arrows between crates run down; folders, paths and lints are as agreed",
+        needs: &[],
+        work: Work::Check {
+            reads: || reads(Reach::Members),
+            check: layout_check,
+        },
+    },
+    Step {
+        name: "sources",
+        about: "no file is too long, no work is marked as left undone",
+        needs: &[],
+        work: Work::Check {
+            reads: Vec::new,
+            check: sources::check,
+        },
+    },
+    Step {
+        name: "licences",
+        about: "every package may be used under the allowed licences",
+        needs: &[],
+        work: Work::Check {
+            reads: || reads(Reach::Everything),
+            check: licences_check,
+        },
+    },
+    Step {
+        name: "duplicates",
+        about: "no package has two versions without a reason",
+        needs: &[],
+        work: Work::Check {
+            reads: || reads(Reach::Everything),
+            check: duplicates_check,
+        },
+    },
+    Step {
+        name: "trees",
+        about: "a dependency on skyl or skyl-retry stays small",
+        needs: &[],
+        work: Work::Check {
+            reads: || {
+                trees::LIMITS
+                    .iter()
+                    .map(|l| Invocation::new(&l.arguments().join(" ")))
+                    .collect()
+            },
+            check: trees::check,
+        },
+    },
+    Step {
+        name: "clippy",
+        about: "no lint fires, on any target, with all features",
+        needs: &[Need::Clippy],
+        work: Work::Commands(clippy),
+    },
+    Step {
+        name: "features",
+        about: "each library stands with no feature, each one alone, and all",
+        needs: &[Need::Clippy],
+        work: Work::Commands(features),
+    },
+    Step {
+        name: "build",
+        about: "tests, examples and programs build",
+        needs: &[],
+        work: Work::Commands(build),
+    },
+    Step {
+        name: "test",
+        about: "unit and integration tests pass",
+        needs: &[],
+        work: Work::Commands(test),
+    },
+    Step {
+        name: "doctest",
+        about: "the code in the documentation runs",
+        needs: &[],
+        work: Work::Commands(doctest),
+    },
+    Step {
+        name: "docs",
+        about: "the documentation builds without a warning",
+        needs: &[],
+        work: Work::Commands(docs),
+    },
+    Step {
+        name: "loom",
+        about: "the lock-free parts hold in every interleaving",
+        needs: &[],
+        work: Work::Commands(loom),
+    },
+    Step {
+        name: "bench",
+        about: "the measurements run, once and briefly",
+        needs: &[],
+        work: Work::Commands(bench),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, path::PathBuf};
+
+    use super::*;
+
+    fn package(name: &str, library: bool, features: &[&str]) -> Package {
+        Package {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            folder: PathBuf::new(),
+            licence: None,
+            member: true,
+            library,
+            features: features.iter().map(|f| (*f).to_owned()).collect(),
+            dependencies: Vec::new(),
+        }
+    }
+
+    fn flags(package: &Package) -> Vec<String> {
+        let strip = |i: Invocation| {
+            let text = i.to_string();
+            let text = text.strip_prefix("cargo clippy -p a ").unwrap();
+            text.strip_suffix(" -- -D warnings").unwrap().to_owned()
+        };
+        combinations(package).into_iter().map(strip).collect()
+    }
+
+    #[test]
+    fn a_library_is_checked_with_none_each_and_all_of_its_features() {
+        assert_eq!(
+            flags(&package("a", true, &["default", "tokio", "tower"])),
+            [
+                "--all-targets",
+                "--lib --no-default-features",
+                "--lib --no-default-features --features tokio",
+                "--lib --no-default-features --features tower",
+                "--lib --all-features",
+            ]
+        );
+    }
+
+    #[test]
+    fn no_combination_is_checked_twice() {
+        assert_eq!(flags(&package("a", true, &[])).len(), 2);
+        assert_eq!(flags(&package("a", true, &["tokio"])).len(), 3);
+        assert_eq!(flags(&package("a", false, &["tokio"])), ["--all-targets"]);
+    }
+
+    #[test]
+    fn measurements_and_checks_have_no_combinations() {
+        let packages = vec![package("bench", true, &[]), package("xtask", true, &[])];
+        assert_eq!(
+            features(&Metadata {
+                root: PathBuf::new(),
+                packages
+            }),
+            []
+        );
+    }
+
+    #[test]
+    fn a_command_is_printed_as_it_would_be_typed() {
+        let metadata = Metadata {
+            root: PathBuf::new(),
+            packages: Vec::new(),
+        };
+        let lines: Vec<String> = loom(&metadata).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines[1],
+            "RUSTFLAGS=\"--cfg loom\" cargo test -p skyl-retry --release --lib \
+             --target-dir target/loom loom_"
+        );
+    }
+
+    #[test]
+    fn building_tests_does_not_count_as_running_them() {
+        assert!(Invocation::new("test --workspace").runs_tests());
+        assert!(Invocation::new("run -p bench").runs_tests());
+        assert!(!Invocation::new("test --no-run").runs_tests());
+        assert!(!Invocation::new("clippy --tests").runs_tests());
+    }
+
+    #[test]
+    fn names_are_single_words_and_unique() {
+        let names: BTreeSet<&str> = STEPS.iter().map(|s| s.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+        assert!(
+            names
+                .iter()
+                .all(|n| n.bytes().all(|b| b.is_ascii_lowercase())),
+            "{names:?}"
+        );
+    }
+}
