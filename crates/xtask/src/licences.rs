@@ -6,7 +6,7 @@
 
 use crate::metadata::Metadata;
 
-/// The packages whose terms cannot be met, and the entries of the list that nothing needs.
+/// The packages whose terms cannot be met, are not stated or cannot be read.
 #[must_use]
 pub fn problems(metadata: &Metadata) -> Vec<String> {
     let mut problems = Vec::new();

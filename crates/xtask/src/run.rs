@@ -284,8 +284,8 @@ mod tests {
         };
         Row {
             name,
+            end: End::Passed,
             spent,
-            passed,
         }
     }
 
