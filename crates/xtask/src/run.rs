@@ -175,8 +175,9 @@ fn invoke(invocation: &Invocation, root: &Path) -> Result<(), String> {
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_run)?;
     let mut passed = 0_u64;
     if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines() {
+        for line in BufReader::new(stdout).split(b'\n') {
             let line = line.map_err(|e| format!("cannot read what cargo prints: {e}"))?;
+            let line = String::from_utf8_lossy(&line);
             println!("{line}");
             passed = passed.saturating_add(tests_passed(&line));
         }
