@@ -1,0 +1,107 @@
+//! Plain decimal numbers and runs of numbers with units, to nanoseconds.
+//!
+//! One reader for headers, bodies, prose and flags. Digits with an optional fraction, nothing else:
+//! no sign, no exponent, no hex, no missing digits. Too large saturates; a part of a nanosecond
+//! rounds up, because a wait is never below what was asked.
+
+/// A number written as digits with an optional fraction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decimal<'a> {
+    whole: &'a str,
+    fraction: &'a str,
+}
+
+impl<'a> Decimal<'a> {
+    /// Splits a number off the front of the text; `None` if it does not begin with one.
+    pub(crate) fn split(text: &'a str) -> Option<(Self, &'a str)> {
+        let (whole, rest) = digits(text)?;
+        let Some((fraction, rest)) = rest.strip_prefix('.').and_then(digits) else {
+            return Some((
+                Self {
+                    whole,
+                    fraction: "",
+                },
+                rest,
+            ));
+        };
+        Some((Self { whole, fraction }, rest))
+    }
+
+    /// Reads a text that is a number from end to end.
+    pub(crate) fn whole(text: &'a str) -> Option<Self> {
+        Self::split(text).and_then(|(number, rest)| rest.is_empty().then_some(number))
+    }
+
+    /// The number times a unit, saturating; a part of a nanosecond rounds up.
+    pub(crate) fn times(self, unit: u128) -> u128 {
+        let whole = number(self.whole).saturating_mul(unit);
+        // 18 digits are finer than a nanosecond of any unit; what follows only decides rounding.
+        let (head, tail) = self.fraction.split_at(self.fraction.len().min(18));
+        let exponent = u32::try_from(head.len()).unwrap_or(18);
+        let scaled = number(head).saturating_mul(unit);
+        let part = scaled.div_ceil(10_u128.pow(exponent));
+        let beyond = scaled % 10_u128.pow(exponent) == 0 && tail.bytes().any(|b| b != b'0');
+        whole
+            .saturating_add(part)
+            .saturating_add(u128::from(beyond))
+    }
+
+    /// Whether every digit is a zero.
+    pub(crate) fn is_zero(self) -> bool {
+        self.whole
+            .bytes()
+            .chain(self.fraction.bytes())
+            .all(|b| b == b'0')
+    }
+}
+
+/// Reads numbers with units, end to end: `1h2m3.5s`. Saturating.
+pub(crate) fn with_units(text: &str, units: &[Unit]) -> Option<u128> {
+    let mut rest = text;
+    let mut total = 0_u128;
+    loop {
+        let (number, after) = Decimal::split(rest)?;
+        // The word ends where the next number begins, so that `ms` is never read as `m`.
+        let end = after
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (word, next) = after.split_at(end);
+        let &(_, nanos) = units.iter().find(|(name, _)| *name == word)?;
+        total = total.saturating_add(number.times(nanos));
+        if next.is_empty() {
+            return Some(total);
+        }
+        rest = next;
+    }
+}
+
+/// A unit's name and its length in nanoseconds.
+pub(crate) type Unit = (&'static str, u128);
+
+/// The units of a Go duration. Both spellings of the micro sign are in use.
+pub(crate) const GO_UNITS: [Unit; 7] = [
+    ("h", HOUR),
+    ("m", MINUTE),
+    ("s", SECOND),
+    ("ms", MILLISECOND),
+    ("us", 1_000),
+    ("\u{b5}s", 1_000),
+    ("ns", 1),
+];
+
+pub(crate) const MILLISECOND: u128 = 1_000_000;
+pub(crate) const SECOND: u128 = 1_000 * MILLISECOND;
+pub(crate) const MINUTE: u128 = 60 * SECOND;
+pub(crate) const HOUR: u128 = 60 * MINUTE;
+pub(crate) const DAY: u128 = 24 * HOUR;
+
+fn digits(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    (end > 0).then(|| text.split_at(end))
+}
+
+fn number(digits: &str) -> u128 {
+    digits.bytes().fold(0, |n: u128, b| {
+        n.saturating_mul(10).saturating_add(u128::from(b - b'0'))
+    })
+}

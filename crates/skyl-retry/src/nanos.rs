@@ -1,0 +1,55 @@
+//! Durations as nanoseconds, without overflow.
+//!
+//! A [`Duration`] reaches 2⁶⁴ seconds, more nanoseconds than a `u64` holds; `u128` holds them all.
+//! Everything saturates: a wait too long to write down is cut to the cap later, never wrapped.
+
+use std::time::Duration;
+
+/// Turns nanoseconds back into a duration; more than the longest duration is the longest.
+pub(crate) fn from_nanos(nanos: u128) -> Duration {
+    match u64::try_from(nanos / NANOS_PER_SECOND) {
+        Ok(seconds) => {
+            // The remainder is below 10⁹, so the conversion cannot fail.
+            let rest = u32::try_from(nanos % NANOS_PER_SECOND).unwrap_or(0);
+            Duration::new(seconds, rest)
+        }
+        Err(_) => Duration::MAX,
+    }
+}
+
+/// Multiplies nanoseconds by a factor, rounded down; NaN and negative factors give zero.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "float-to-int casts saturate and send NaN to zero, which is what a wait needs"
+)]
+pub(crate) fn scale(nanos: u128, factor: f64) -> u128 {
+    // 0 × ∞ is NaN, which the cast sends to zero: a wait of nothing stays nothing.
+    (nanos as f64 * factor) as u128
+}
+
+pub(crate) const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nanoseconds_survive_the_round_trip_and_saturate_beyond() {
+        for duration in [Duration::ZERO, Duration::from_millis(1500), Duration::MAX] {
+            assert_eq!(from_nanos(duration.as_nanos()), duration);
+        }
+        assert_eq!(from_nanos(u128::MAX), Duration::MAX);
+    }
+
+    #[test]
+    fn scaling_saturates_and_never_goes_below_zero() {
+        assert_eq!(scale(100, 0.25), 25);
+        assert_eq!(scale(100, f64::INFINITY), u128::MAX);
+        for factor in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+            assert_eq!(scale(100, factor), 0);
+        }
+        assert_eq!(scale(0, f64::INFINITY), 0);
+    }
+}

@@ -1,0 +1,169 @@
+//! Randomness: a small seeded generator, and the source that hands out one per call.
+//!
+//! Waits need draws that differ between calls and clients, not secrets, so the generator is
+//! xoshiro256++ (32 bytes, about a nanosecond per draw) and never a lock or a system call.
+//! [`Rng`] is deliberately not `Clone`: a cloned generator repeats its parent's draws, which is
+//! how whole fleets came to retry in step. [`Rng::fork`] and [`Seeds`] give independent ones.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use std::time::Duration;
+
+use crate::nanos::from_nanos;
+
+/// A small seedable random generator; one belongs to one call.
+///
+/// The same seed gives the same draws on every platform and in every release of one minor version.
+#[derive(Debug)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+impl Rng {
+    /// Starts the sequence that belongs to `seed`; every seed is allowed, zero included.
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
+        let mut seeder = seed;
+        let mut state = [0; 4];
+        for word in &mut state {
+            seeder = seeder.wrapping_add(GOLDEN_GAMMA);
+            *word = mix(seeder);
+        }
+        // `mix` is a bijection and the four inputs differ, so the state is never all zero.
+        Self { state }
+    }
+
+    /// Starts a sequence that no other generator of this process or fleet shares.
+    ///
+    /// The operating system's randomness comes in through the standard library's hash keys; a
+    /// process-wide counter keeps two generators apart even where those keys repeat.
+    #[must_use]
+    pub fn from_entropy() -> Self {
+        Self::from_seed(entropy())
+    }
+
+    /// Splits off an independent generator; both go on with different sequences.
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        Self::from_seed(self.next_u64())
+    }
+
+    /// Draws 64 uniform bits.
+    pub fn next_u64(&mut self) -> u64 {
+        let s = &mut self.state;
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+
+    /// Draws uniformly from `0..=max`, both ends included.
+    pub fn up_to(&mut self, max: Duration) -> Duration {
+        from_nanos(self.up_to_nanos(max.as_nanos()))
+    }
+
+    pub(crate) fn up_to_nanos(&mut self, max: u128) -> u128 {
+        match u64::try_from(max) {
+            Ok(max) => u128::from(self.up_to_u64(max)),
+            Err(_) => self.up_to_wide(max),
+        }
+    }
+
+    /// Uniform in `0..=max` by multiply and shift, rejecting the few draws that would bias it.
+    fn up_to_u64(&mut self, max: u64) -> u64 {
+        let Some(range) = max.checked_add(1) else {
+            return self.next_u64();
+        };
+        let mut product = u128::from(self.next_u64()) * u128::from(range);
+        if low(product) < range {
+            let threshold = range.wrapping_neg() % range;
+            while low(product) < threshold {
+                product = u128::from(self.next_u64()) * u128::from(range);
+            }
+        }
+        high(product)
+    }
+
+    /// The same for ranges beyond 64 bits (waits of more than 584 years), by masked rejection.
+    fn up_to_wide(&mut self, max: u128) -> u128 {
+        let mask = u128::MAX >> max.leading_zeros();
+        loop {
+            let draw = (u128::from(self.next_u64()) << 64) | u128::from(self.next_u64());
+            if draw & mask <= max {
+                return draw & mask;
+            }
+        }
+    }
+}
+
+/// Hands out one generator per call; shared by reference between threads.
+///
+/// One atomic addition per generator. A client owns one `Seeds`, so its calls are apart from each
+/// other, and two clients made from entropy are apart too. [`Seeds::from_seed`] makes a whole
+/// client repeatable: the n-th generator is a function of the seed and n.
+#[derive(Debug)]
+pub struct Seeds {
+    next: AtomicU64,
+}
+
+impl Seeds {
+    /// Starts from the operating system's randomness.
+    #[must_use]
+    pub fn from_entropy() -> Self {
+        Self::from_seed(entropy())
+    }
+
+    /// Starts from a fixed seed, for tests and simulations.
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
+        Self {
+            next: AtomicU64::new(mix(seed)),
+        }
+    }
+
+    /// Gives the next generator; none is ever given twice.
+    #[must_use]
+    pub fn next_rng(&self) -> Rng {
+        // Relaxed: the counter guards no other memory. An odd step visits all 2⁶⁴ seeds.
+        Rng::from_seed(mix(self.next.fetch_add(GOLDEN_GAMMA, Ordering::Relaxed)))
+    }
+}
+
+fn entropy() -> u64 {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(COUNTER.fetch_add(1, Ordering::Relaxed));
+    hasher.finish()
+}
+
+/// The finalizer of SplitMix64: a bijection that spreads every input bit over all output bits.
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low half is what is asked for"
+)]
+fn low(product: u128) -> u64 {
+    product as u64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a 128-bit value shifted by 64 fits"
+)]
+fn high(product: u128) -> u64 {
+    (product >> 64) as u64
+}
+
+/// The step of SplitMix64: 2⁶⁴ divided by the golden ratio, made odd.
+const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;

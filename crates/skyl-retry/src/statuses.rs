@@ -1,0 +1,158 @@
+//! A set of HTTP statuses, written as single statuses and ranges.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::policy::InvalidPolicy;
+
+/// A set of statuses from 100 to 599.
+///
+/// In text: statuses and ranges, separated by commas. Reading what [`Display`](fmt::Display)
+/// writes gives the same set.
+///
+/// ```
+/// use skyl_retry::StatusSet;
+///
+/// let set: StatusSet = "408, 429, 500-599".parse()?;
+/// assert!(set.contains(529));
+/// assert!(!set.contains(422));
+/// assert_eq!(set.to_string(), "408, 429, 500-599");
+/// # Ok::<(), skyl_retry::InvalidPolicy>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct StatusSet {
+    // One bit per status, 100 first.
+    bits: [u64; 8],
+}
+
+impl StatusSet {
+    /// The empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The statuses a repeated request can heal: 408, 429 and 500–599.
+    #[must_use]
+    pub fn transient() -> Self {
+        let mut set = Self::new();
+        for status in [408, 429].into_iter().chain(500..=599) {
+            set.set(status);
+        }
+        set
+    }
+
+    /// Adds one item: a status (`"408"`) or a range (`"500-599"`).
+    ///
+    /// # Errors
+    /// [`InvalidPolicy`] names `retry_statuses` if the item is neither, or outside 100–599.
+    pub fn with(mut self, item: &str) -> Result<Self, InvalidPolicy> {
+        let item = item.trim();
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let (first, last) = (status(first, item)?, status(last, item)?);
+        if first > last {
+            return Err(InvalidPolicy::new(
+                KEY,
+                item,
+                "must name the lower status first",
+            ));
+        }
+        for status in first..=last {
+            self.set(status);
+        }
+        Ok(self)
+    }
+
+    /// Whether the status is in the set; false for statuses outside 100–599.
+    #[must_use]
+    pub fn contains(&self, status: u16) -> bool {
+        place(status).is_some_and(|(word, bit)| self.bits[word] & bit != 0)
+    }
+
+    /// The statuses in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        (FIRST..=LAST).filter(|&status| self.contains(status))
+    }
+
+    /// Whether no status is in the set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bits == [0; 8]
+    }
+
+    fn set(&mut self, status: u16) {
+        if let Some((word, bit)) = place(status) {
+            self.bits[word] |= bit;
+        }
+    }
+}
+
+/// Takes the statuses from 100 to 599 and drops the others, which no server sends.
+impl FromIterator<u16> for StatusSet {
+    fn from_iter<I: IntoIterator<Item = u16>>(statuses: I) -> Self {
+        let mut set = Self::new();
+        for status in statuses {
+            set.set(status);
+        }
+        set
+    }
+}
+
+impl FromStr for StatusSet {
+    type Err = InvalidPolicy;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPolicy> {
+        if text.trim().is_empty() {
+            return Ok(Self::new());
+        }
+        text.split(',').try_fold(Self::new(), Self::with)
+    }
+}
+
+impl fmt::Display for StatusSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        let mut next = FIRST;
+        while let Some(first) = (next..=LAST).find(|&status| self.contains(status)) {
+            let last = (first..=LAST)
+                .take_while(|&status| self.contains(status))
+                .last();
+            let last = last.unwrap_or(first);
+            match last - first {
+                0 => write!(f, "{separator}{first}")?,
+                _ => write!(f, "{separator}{first}-{last}")?,
+            }
+            separator = ", ";
+            next = last + 1;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for StatusSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StatusSet[{self}]")
+    }
+}
+
+fn status(text: &str, item: &str) -> Result<u16, InvalidPolicy> {
+    let text = text.trim();
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    match text.parse() {
+        Ok(status) if digits && (FIRST..=LAST).contains(&status) => Ok(status),
+        _ => Err(InvalidPolicy::new(
+            KEY,
+            item,
+            "must hold statuses from 100 to 599, or ranges of them",
+        )),
+    }
+}
+
+fn place(status: u16) -> Option<(usize, u64)> {
+    let index = usize::from(status.checked_sub(FIRST)?);
+    (status <= LAST).then_some((index / 64, 1 << (index % 64)))
+}
+
+const KEY: &str = "retry_statuses";
+const FIRST: u16 = 100;
+const LAST: u16 = 599;
