@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skyl_retry::hint::Hint;
+use skyl_retry::Hint;
 
 use crate::key::ApiKey;
 use crate::kind::{ErrorKind, classify_status};
@@ -168,22 +168,55 @@ pub enum Flow {
 }
 
 /// The head of a reply, and the wall time it came at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Head<'a> {
     /// The HTTP status.
     pub status: u16,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The wall time, for dates in bodies; dialects read no clock.
-    pub now: SystemTime,
+    now: Now<'a>,
+}
+
+/// The wall time, or where to ask for it: most replies need none, and then no clock is read.
+#[derive(Clone, Copy)]
+enum Now<'a> {
+    Given(SystemTime),
+    Asked(&'a dyn Fn() -> SystemTime),
 }
 
 impl<'a> Head<'a> {
     /// A head from its parts.
     #[must_use]
     pub const fn new(status: u16, headers: &'a HeaderMap, now: SystemTime) -> Self {
-        Self { status, headers, now }
+        Self { status, headers, now: Now::Given(now) }
+    }
+
+    /// A head that reads the clock only if somebody asks.
+    pub(crate) const fn asking(
+        status: u16,
+        headers: &'a HeaderMap,
+        now: &'a dyn Fn() -> SystemTime,
+    ) -> Self {
+        Self { status, headers, now: Now::Asked(now) }
+    }
+
+    /// The wall time, for dates in bodies; dialects read no clock.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        match self.now {
+            Now::Given(now) => now,
+            Now::Asked(ask) => ask(),
+        }
+    }
+}
+
+impl fmt::Debug for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Head")
+            .field("status", &self.status)
+            .field("headers", &self.headers)
+            .finish_non_exhaustive()
     }
 }
 
