@@ -148,15 +148,17 @@ fn build(_: &Metadata) -> Vec<Invocation> {
 }
 
 fn test(_: &Metadata) -> Vec<Invocation> {
-    vec![Invocation::new(&format!("test {TEST_TARGETS}"))]
+    vec![Invocation::new(&format!("test {TEST_TARGETS} --no-fail-fast"))]
 }
 
 fn doctest(_: &Metadata) -> Vec<Invocation> {
-    vec![Invocation::new("test --workspace --all-features --doc")]
+    vec![Invocation::new("test --workspace --all-features --doc --no-fail-fast")]
 }
 
+/// Libraries alone: the program and the client are both called `skyl`, and rustdoc would write both
+/// into one folder at the same time.
 fn docs(_: &Metadata) -> Vec<Invocation> {
-    let doc = Invocation::new("doc --workspace --no-deps --all-features");
+    let doc = Invocation::new("doc --workspace --lib --no-deps --all-features");
     vec![doc.with_variable("RUSTDOCFLAGS", "-D warnings")]
 }
 
