@@ -148,11 +148,15 @@ fn build(_: &Metadata) -> Vec<Invocation> {
 }
 
 fn test(_: &Metadata) -> Vec<Invocation> {
-    vec![Invocation::new(&format!("test {TEST_TARGETS} --no-fail-fast"))]
+    vec![Invocation::new(&format!(
+        "test {TEST_TARGETS} --no-fail-fast"
+    ))]
 }
 
 fn doctest(_: &Metadata) -> Vec<Invocation> {
-    vec![Invocation::new("test --workspace --all-features --doc --no-fail-fast")]
+    vec![Invocation::new(
+        "test --workspace --all-features --doc --no-fail-fast",
+    )]
 }
 
 /// Libraries alone: the program and the client are both called `skyl`, and rustdoc would write both
