@@ -33,6 +33,7 @@ use crate::rng::Rng;
 
 pub use self::choice::{Choice, choose};
 pub use self::verdict::{Decision, StopReason, Verdict, WaitSource};
+pub(crate) use self::wait::widest;
 
 /// What a decision needs beside the failure.
 ///

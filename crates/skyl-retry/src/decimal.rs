@@ -32,15 +32,24 @@ impl<'a> Decimal<'a> {
         Self::split(text).and_then(|(number, rest)| rest.is_empty().then_some(number))
     }
 
+    /// Reads digits that stood after a point.
+    pub(crate) fn fraction(fraction: &'a str) -> Option<Self> {
+        let (fraction, rest) = digits(fraction)?;
+        rest.is_empty().then_some(Self {
+            whole: "0",
+            fraction,
+        })
+    }
+
     /// The number times a unit, saturating; a part of a nanosecond rounds up.
     pub(crate) fn times(self, unit: u128) -> u128 {
         let whole = number(self.whole).saturating_mul(unit);
         // 18 digits are finer than a nanosecond of any unit; what follows only decides rounding.
         let (head, tail) = self.fraction.split_at(self.fraction.len().min(18));
-        let exponent = u32::try_from(head.len()).unwrap_or(18);
+        let divisor = 10_u128.pow(u32::try_from(head.len()).unwrap_or(18));
         let scaled = number(head).saturating_mul(unit);
-        let part = scaled.div_ceil(10_u128.pow(exponent));
-        let beyond = scaled % 10_u128.pow(exponent) == 0 && tail.bytes().any(|b| b != b'0');
+        let part = scaled.div_ceil(divisor);
+        let beyond = scaled.is_multiple_of(divisor) && tail.bytes().any(|b| b != b'0');
         whole
             .saturating_add(part)
             .saturating_add(u128::from(beyond))

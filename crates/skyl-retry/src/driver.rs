@@ -27,7 +27,8 @@ use crate::rng::Rng;
 
 /// Starts a call: set what it needs, then [`run`](Retry::run) it.
 ///
-/// ```
+#[cfg_attr(feature = "test-util", doc = "```")]
+#[cfg_attr(not(feature = "test-util"), doc = "```ignore")]
 /// use skyl_retry::{Failure, FailureClass, ManualClock, RetryPolicy, Rng, retry};
 /// # async fn example() -> Result<(), skyl_retry::Stopped<&'static str>> {
 /// let policy = RetryPolicy::chat();

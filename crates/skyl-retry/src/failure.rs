@@ -148,8 +148,9 @@ pub enum Sent {
 /// The wait a server asked for: raw, before any cap.
 ///
 /// "Nothing said", "said something unreadable" and "said zero" are three different answers, since
-/// a policy may obey a zero and must never take an unreadable value for one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// a policy may obey a zero and must never take an unreadable value for one. They are ordered: any
+/// wait is above none, a longer one above a shorter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Hint {
     /// The server said nothing.
     #[default]

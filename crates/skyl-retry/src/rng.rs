@@ -7,7 +7,6 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-
 use std::time::Duration;
 
 use crate::nanos::from_nanos;
@@ -142,7 +141,7 @@ fn entropy() -> u64 {
     hasher.finish()
 }
 
-/// The finalizer of SplitMix64: a bijection that spreads every input bit over all output bits.
+/// The finalizer of `SplitMix64`: a bijection that spreads every input bit over all output bits.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -157,13 +156,9 @@ fn low(product: u128) -> u64 {
     product as u64
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a 128-bit value shifted by 64 fits"
-)]
 fn high(product: u128) -> u64 {
     (product >> 64) as u64
 }
 
-/// The step of SplitMix64: 2⁶⁴ divided by the golden ratio, made odd.
+/// The step of `SplitMix64`: 2⁶⁴ divided by the golden ratio, made odd.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -172,7 +172,9 @@ impl Future for ManualSleep {
             state.forget(begun.id);
             return Poll::Ready(());
         }
-        state.wait(begun, kind, cx.waker());
+        let watchers = state.wait(begun, kind, cx.waker());
+        drop(state);
+        watchers.into_iter().for_each(Waker::wake);
         Poll::Pending
     }
 }
@@ -210,7 +212,8 @@ impl State {
         }
     }
 
-    fn wait(&mut self, begun: Begun, kind: Kind, waker: &Waker) {
+    /// Enters a waiter; gives those to be woken, once the lock is released, that watch for sleepers.
+    fn wait(&mut self, begun: Begun, kind: Kind, waker: &Waker) -> Vec<Waker> {
         self.forget(begun.id);
         self.waiters.push(Waiter {
             id: begun.id,
@@ -218,8 +221,9 @@ impl State {
             kind,
             waker: waker.clone(),
         });
-        if kind == Kind::Sleep {
-            self.watchers.drain(..).for_each(Waker::wake);
+        match kind {
+            Kind::Sleep => std::mem::take(&mut self.watchers),
+            Kind::Guard => Vec::new(),
         }
     }
 
