@@ -112,7 +112,8 @@ impl JsonArray {
             match byte {
                 b'[' if !self.inside => self.inside = true,
                 b']' => self.inside = false,
-                b' ' | b'\t' | b'\n' | b'\r' | b',' => {}
+                b',' => {}
+                space if space.is_ascii_whitespace() => {}
                 b'{' | b'[' => {
                     self.place = Place::Element;
                     return;
