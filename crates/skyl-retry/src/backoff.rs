@@ -86,3 +86,6 @@ fn doubled(delay: Duration, retry: u32) -> u128 {
     let factor = 1_u128.checked_shl(retry).unwrap_or(u128::MAX);
     delay.as_nanos().saturating_mul(factor)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,6 @@
 
 mod race;
 mod seam;
-#[cfg(test)]
-mod tests;
 
 use std::error::Error;
 use std::fmt;

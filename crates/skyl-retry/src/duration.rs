@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::decimal::{DAY, GO_UNITS, HOUR, MINUTE, SECOND, with_units};
+use crate::decimal::{DAY, Decimal, GO_UNITS, HOUR, MINUTE, SECOND, with_units};
 use crate::nanos::from_nanos;
 
 /// Reads a duration: numbers with units `d h m s ms us ns`, or a bare `0`.
@@ -49,7 +49,7 @@ pub struct InvalidDuration {
 impl fmt::Display for InvalidDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text.escape_debug();
-        if !text.clone().any(|c| !c.is_ascii_digit() && c != '.') {
+        if Decimal::whole(&self.text).is_some() {
             return write!(f, "\"{text}\" needs a unit, such as {text}s or {text}ms");
         }
         write!(
@@ -119,3 +119,92 @@ fn write_decimal(f: &mut fmt::Formatter<'_>, nanos: u128, unit: u128, name: &str
 
 /// The units below a second, smallest first.
 const SMALL: [(&str, u128); 3] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000)];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn durations_carry_their_units() {
+        for (text, millis) in [
+            ("0", 0),
+            ("0s", 0),
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("5m", 300_000),
+            ("1m30s", 90_000),
+            ("1.5s", 1500),
+            ("2h", 7_200_000),
+            ("7d", 604_800_000),
+            (" 1s ", 1000),
+        ] {
+            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_without_a_unit_is_refused_with_a_suggestion() {
+        assert_eq!(
+            parse("5").unwrap_err().to_string(),
+            "\"5\" needs a unit, such as 5s or 5ms"
+        );
+        assert_eq!(
+            parse("00").unwrap_err().to_string(),
+            "\"00\" needs a unit, such as 00s or 00ms"
+        );
+        for bad in [
+            "", "s", "-5s", "5 s", "5x", "1e3s", "5sec", "1m30", "soon\n",
+        ] {
+            assert!(
+                parse(bad)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("is no duration"),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_duration_too_long_to_count_saturates() {
+        assert_eq!(parse("99999999999999999999d"), Ok(Duration::MAX));
+    }
+
+    #[test]
+    fn people_read_short_texts() {
+        for (millis, text) in [
+            (0, "0s"),
+            (312, "312ms"),
+            (1000, "1s"),
+            (1500, "1.5s"),
+            (60_000, "1m"),
+            (90_500, "1m30.5s"),
+            (3_600_000, "1h"),
+            (86_400_000, "1d"),
+            (90_000_000, "1d1h"),
+            (86_405_000, "1d5s"),
+        ] {
+            assert_eq!(Human(Duration::from_millis(millis)).to_string(), text);
+        }
+        assert_eq!(Human(Duration::from_nanos(1_500)).to_string(), "1.5us");
+        assert_eq!(Human(Duration::from_nanos(7)).to_string(), "7ns");
+        assert_eq!(
+            Rough(Duration::from_nanos(312_999_999)).to_string(),
+            "312ms"
+        );
+        assert_eq!(Rough(Duration::from_nanos(1_999)).to_string(), "1us");
+        assert_eq!(Rough(Duration::from_nanos(7)).to_string(), "7ns");
+        assert_eq!(Rough(Duration::new(61, 999_999)).to_string(), "1m1s");
+    }
+
+    proptest! {
+        #[test]
+        fn every_duration_reads_back_as_it_is_written(secs in any::<u64>(), nanos in 0_u32..1_000_000_000, small in any::<u64>()) {
+            for duration in [Duration::new(secs, nanos), Duration::from_nanos(small), Duration::from_nanos(small % 1_000_000)] {
+                prop_assert_eq!(parse(&Human(duration).to_string()), Ok(duration));
+            }
+        }
+    }
+}

@@ -162,3 +162,90 @@ fn high(product: u128) -> u64 {
 
 /// The step of `SplitMix64`: 2⁶⁴ divided by the golden ratio, made odd.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    // The strategies' prelude has a trait of this name.
+    use super::Rng;
+
+    fn draws(rng: &mut Rng) -> Vec<u64> {
+        (0..8).map(|_| rng.next_u64()).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_draws() {
+        assert_eq!(draws(&mut Rng::from_seed(7)), draws(&mut Rng::from_seed(7)));
+        assert_ne!(draws(&mut Rng::from_seed(7)), draws(&mut Rng::from_seed(8)));
+        assert!(draws(&mut Rng::from_seed(0)).iter().any(|&draw| draw != 0));
+    }
+
+    #[test]
+    fn no_two_generators_share_a_sequence() {
+        let mut seen = HashSet::new();
+        let seeds = Seeds::from_entropy();
+        let mut parent = Rng::from_entropy();
+        for _ in 0..1000 {
+            assert!(seen.insert(draws(&mut Rng::from_entropy())));
+            assert!(seen.insert(draws(&mut seeds.next_rng())));
+            assert!(seen.insert(draws(&mut parent.fork())));
+            assert!(seen.insert(draws(&mut parent)));
+        }
+    }
+
+    #[test]
+    fn a_seeded_source_hands_out_a_repeatable_series() {
+        let (one, other) = (Seeds::from_seed(3), Seeds::from_seed(3));
+        let series = |seeds: &Seeds| {
+            (0..4)
+                .map(|_| draws(&mut seeds.next_rng()))
+                .collect::<Vec<_>>()
+        };
+        let first = series(&one);
+        assert_eq!(first, series(&other));
+        assert_ne!(first, series(&one), "it goes on, it does not start over");
+    }
+
+    #[test]
+    fn both_ends_of_a_range_are_drawn_about_equally_often() {
+        let mut rng = Rng::from_seed(1);
+        let mut counts = [0_u32; 5];
+        for _ in 0..50_000 {
+            let nanos = rng.up_to(Duration::from_nanos(4)).as_nanos();
+            counts[usize::try_from(nanos).unwrap()] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (9_500..10_500).contains(count)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn wide_ranges_are_filled_evenly() {
+        let mut rng = Rng::from_seed(1);
+        for max in [
+            u128::from(u64::MAX),
+            u128::from(u64::MAX) + 1,
+            Duration::MAX.as_nanos(),
+        ] {
+            let above_half = (0..10_000)
+                .filter(|_| rng.up_to_nanos(max) > max / 2)
+                .count();
+            assert!((4_700..5_300).contains(&above_half), "{max}: {above_half}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_draw_leaves_its_range(seed in any::<u64>(), secs in any::<u64>(), nanos in 0_u32..1_000_000_000) {
+            let mut rng = Rng::from_seed(seed);
+            for max in [Duration::new(secs, nanos), Duration::from_nanos(secs), Duration::ZERO] {
+                prop_assert!(rng.up_to(max) <= max);
+            }
+        }
+    }
+}

@@ -156,3 +156,57 @@ fn place(status: u16) -> Option<(usize, u64)> {
 const KEY: &str = "retry_statuses";
 const FIRST: u16 = 100;
 const LAST: u16 = 599;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_transient_set_is_408_429_and_the_five_hundreds() {
+        let set = StatusSet::transient();
+        let expected = [408, 429].into_iter().chain(500..=599);
+        assert!(set.iter().eq(expected));
+        for not in [99, 200, 407, 409, 422, 499, 600, 0, u16::MAX] {
+            assert!(!set.contains(not), "{not}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_set_is_refused_by_name() {
+        for bad in [
+            "600", "99", "x", "500-", "-500", "599-500", "500-600", "1e2", "+429", "429,",
+            "429;408", "500--599",
+        ] {
+            let invalid = bad.parse::<StatusSet>().unwrap_err();
+            assert_eq!(invalid.key(), "retry_statuses", "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_empty_text_is_the_empty_set() {
+        assert!(" ".parse::<StatusSet>().unwrap().is_empty());
+        assert_eq!(StatusSet::new().to_string(), "");
+        assert!(!StatusSet::transient().is_empty());
+    }
+
+    #[test]
+    fn ranges_and_spaces_are_read() {
+        let set: StatusSet = " 100 - 102 ,429,599".parse().unwrap();
+        assert!(set.iter().eq([100, 101, 102, 429, 599]));
+        assert_eq!(format!("{set:?}"), "StatusSet[100-102, 429, 599]");
+    }
+
+    proptest! {
+        #[test]
+        fn every_set_reads_back_as_it_is_written(statuses in prop::collection::vec(0_u16..700, 0..80)) {
+            let set: StatusSet = statuses.iter().copied().collect();
+            prop_assert_eq!(set.to_string().parse(), Ok(set));
+            for status in 0..700 {
+                let expected = statuses.contains(&status) && (100..600).contains(&status);
+                prop_assert_eq!(set.contains(status), expected);
+            }
+        }
+    }
+}
