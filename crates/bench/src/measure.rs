@@ -95,21 +95,22 @@ pub(crate) fn compare(
 
 /// A table of one comparison; ratios are against the first row.
 pub(crate) fn table(title: &str, unit: &str, figures: &[Figures]) -> String {
-    let mut out = format!(
-        "### {title}\n\n| | ns/{unit} | ratio | allocations/{unit} | bytes/{unit} |\n|---|---:|---:|---:|---:|\n"
-    );
     let first = figures.first().map_or(1.0, |figures| figures.nanos);
-    for f in figures {
-        out.push_str(&format!(
-            "| {} | {:.1} | {:.2} | {:.2} | {:.0} |\n",
-            f.name,
-            f.nanos,
-            f.nanos / first,
-            f.allocations,
-            f.bytes
-        ));
-    }
-    out
+    let head = format!(
+        "### {title}\n\n| | ns/{unit} | ratio | allocations/{unit} | bytes/{unit} |\n\
+         |---|---:|---:|---:|---:|\n"
+    );
+    let rows = figures.iter().map(|f| {
+        let Figures {
+            name,
+            nanos,
+            allocations,
+            bytes,
+        } = f;
+        let ratio = nanos / first;
+        format!("| {name} | {nanos:.1} | {ratio:.2} | {allocations:.2} | {bytes:.0} |\n")
+    });
+    std::iter::once(head).chain(rows).collect()
 }
 
 #[expect(
