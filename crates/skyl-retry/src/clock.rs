@@ -4,7 +4,7 @@
 //! time is a [`Duration`] since the clock's own origin, never an `Instant`, so that virtual clocks
 //! are as good as real ones. Wall time serves dates in headers and nothing else: it may jump.
 
-#[cfg(any(test, feature = "test-util"))]
+#[cfg(feature = "test-util")]
 pub(crate) mod manual;
 #[cfg(feature = "tokio")]
 pub(crate) mod tokio;

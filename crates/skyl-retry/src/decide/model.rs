@@ -31,14 +31,14 @@ pub(super) fn expected(
     } else {
         None
     };
-    match (f.class, asked, word) {
-        (Certificate, _, _) | (_, Some(Choice::Stop), _) => return Err("not_retryable"),
-        (_, Some(Choice::Retry), _) => {}
-        (_, None, Some(false)) => return Err("server_said_no"),
-        (Decode, None, Some(true)) => {}
-        (Unclassified, None, Some(true)) if f.status.is_some() => {}
-        _ if table(p, f) => {}
-        _ => return Err("not_retryable"),
+    match (asked, word) {
+        _ if f.class == Certificate => return Err("not_retryable"),
+        (Some(Choice::Stop), _) => return Err("not_retryable"),
+        (None, Some(false)) => return Err("server_said_no"),
+        (None, _) if !(table(p, f) || word == Some(true) && unreadable(f)) => {
+            return Err("not_retryable");
+        }
+        _ => {}
     }
     if x.retry >= p.max_retries() {
         return Err(if p.max_retries() == 0 {
@@ -66,6 +66,10 @@ pub(super) fn expected(
     } else {
         Err("retry_budget")
     }
+}
+
+fn unreadable(f: &Failure) -> bool {
+    f.class == Decode || f.class == Unclassified && f.status.is_some()
 }
 
 fn table(p: &RetryPolicy, f: &Failure) -> bool {

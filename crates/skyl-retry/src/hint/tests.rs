@@ -30,6 +30,7 @@ fn millis(millis: u64) -> Hint {
     Hint::Wait(Duration::from_millis(millis))
 }
 
+const LONGEST: Hint = Hint::Wait(Duration::MAX);
 const ZERO: Hint = Hint::Wait(Duration::ZERO);
 
 proptest! {
@@ -49,15 +50,17 @@ proptest! {
         prop_assert_eq!(reading.hint(), hint::parse_retry_after(&bytes, wall));
         prop_assert!(!reading.to_string().is_empty());
         prop_assert!(reading.steps().len() > 1);
-        let _: Duration = hint::parse_retry_after_or_zero(&text, wall);
+        let waits = hint::parse_retry_after_or_zero(&text, wall);
+        prop_assert_eq!(waits, hint::parse_retry_after(&text, wall).wait().unwrap_or_default());
         for read in [hint::go_duration, hint::protobuf_duration, hint::milliseconds, hint::prose] {
-            let _: Hint = read(&text);
+            prop_assert!(read(&text) <= LONGEST);
         }
         for read in [hint::rfc3339, hint::epoch_seconds, hint::epoch_millis, hint::reset] {
-            let _: Hint = read(&text, wall);
+            prop_assert!(read(&text, wall) <= LONGEST);
         }
         let headers = [("x-ratelimit-reset-requests", &bytes[..]), (&text[..], &bytes[..])];
-        let _: hint::Found = hint::from_headers(headers, wall, hint::HintScope::All);
+        let found = hint::from_headers(headers, wall, hint::HintScope::All);
+        prop_assert_eq!(found.source.is_some(), found.hint.wait().is_some());
     }
 
     /// Texts made of the pieces that real values are made of reach deeper than random ones.
@@ -68,10 +71,10 @@ proptest! {
         let text = pieces.concat();
         prop_assert!(!hint::explain(&text, wall()).to_string().is_empty());
         for read in [hint::go_duration, hint::protobuf_duration, hint::milliseconds, hint::prose] {
-            let _: Hint = read(&text);
+            prop_assert!(read(&text) <= LONGEST);
         }
         for read in [hint::rfc3339, hint::epoch_seconds, hint::epoch_millis, hint::reset] {
-            let _: Hint = read(&text, wall());
+            prop_assert!(read(&text, wall()) <= LONGEST);
         }
     }
 

@@ -203,9 +203,9 @@ async fn cancelled_during_the_wait_the_next_attempt_does_not_run() {
     let policy = RetryPolicy::chat();
     let clock_seen = clock.clone();
     let stopped = retry(&policy, &clock)
-        .cancel_on(poll_fn(move |_| match clock_seen.now() >= 30 * SECOND {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        .cancel_on(poll_fn(move |_| {
+            let over = clock_seen.now() >= 30 * SECOND;
+            if over { Poll::Ready(()) } else { Poll::Pending }
         }))
         .run(async |_| script.attempt(), classify)
         .await

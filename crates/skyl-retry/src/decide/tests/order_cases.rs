@@ -1,140 +1,82 @@
-use std::cell::Cell;
-
 use super::*;
 
 /// Everything stops the retry; one cause after the other is taken away, and the next one speaks.
 #[test]
 fn the_checks_come_in_the_stated_order() {
-    let mut builder = RetryPolicy::builder()
-        .max_retries(3)
-        .max_retry_after(SECOND)
-        .over_cap(OverCap::GiveUp)
-        .budget(2 * SECOND);
-    let mut failure = Failure::new(FailureClass::Certificate)
-        .with_status(495)
-        .with_hint(Hint::Wait(5 * SECOND))
-        .with_server_word(false)
-        .with_delivered(true);
-    let mut facts = Facts::new(3)
-        .with_cancelled(true)
-        .with_elapsed(10 * SECOND)
-        .with_remaining(SECOND);
-    let mut token = false;
-    let withdrawn = Cell::new(0);
-    let reason = |builder: &RetryPolicyBuilder, failure: &Failure, facts: &Facts, token: bool| {
-        let policy = built(builder.clone());
-        let withdraw = || {
-            withdrawn.set(withdrawn.get() + 1);
-            token
-        };
-        decide(
-            &policy,
-            failure,
-            facts,
-            None,
-            &mut Rng::from_seed(1),
-            withdraw,
-        )
-        .stop()
+    let mut call = Call {
+        builder: RetryPolicy::builder()
+            .max_retries(0)
+            .max_retry_after(SECOND)
+            .over_cap(OverCap::GiveUp)
+            .budget(2 * SECOND),
+        failure: Failure::new(FailureClass::Certificate)
+            .with_hint(Hint::Wait(5 * SECOND))
+            .with_server_word(false)
+            .with_delivered(true),
+        facts: Facts::new(3)
+            .with_cancelled(true)
+            .with_elapsed(10 * SECOND)
+            .with_remaining(SECOND),
+        token: false,
     };
-    let check = |builder: &_, failure: &_, facts: &_, token, expected| {
-        assert_eq!(reason(builder, failure, facts, token), expected);
-    };
+    call.stops(StopReason::Cancelled);
+    call.facts.cancelled = false;
+    call.stops(StopReason::ContentDelivered);
+    call.failure.delivered = false;
+    call.stops(StopReason::NotRetryable);
+    call.failure.class = FailureClass::Permanent;
+    call.stops(StopReason::ServerSaidNo);
+    call.failure.server_word = None;
+    call.stops(StopReason::NotRetryable);
+    call.failure.class = FailureClass::Throttled;
+    call.stops(StopReason::RetriesDisabled);
+    call.builder = call.builder.clone().max_retries(3);
+    call.stops(StopReason::AttemptsExhausted);
+    call.facts.retry = 2;
+    call.stops(StopReason::HintOverCap);
+    call.builder = call.builder.clone().over_cap(OverCap::Clamp);
+    call.stops(StopReason::TimeBudget);
+    call.facts.elapsed = SECOND;
+    call.stops(StopReason::Deadline);
+    call.facts.remaining = Some(2 * SECOND);
+    assert_eq!(call.decide(), (Some(StopReason::RetryBudget), 1));
+    call.token = true;
+    assert_eq!(call.decide(), (None, 1));
+}
 
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::Cancelled),
-    );
-    facts.cancelled = false;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::ContentDelivered),
-    );
-    failure.delivered = false;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::NotRetryable),
-    );
-    failure.class = FailureClass::Permanent;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::ServerSaidNo),
-    );
-    failure.server_word = None;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::NotRetryable),
-    );
-    failure.class = FailureClass::Throttled;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::AttemptsExhausted),
-    );
-    check(
-        &builder.clone().max_retries(0),
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::RetriesDisabled),
-    );
-    facts.retry = 2;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::HintOverCap),
-    );
-    builder = builder.over_cap(OverCap::Clamp);
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::TimeBudget),
-    );
-    facts.elapsed = SECOND;
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::Deadline),
-    );
-    facts.remaining = Some(2 * SECOND);
-    assert_eq!(
-        withdrawn.get(),
-        0,
-        "a retry that would not be sent costs no token"
-    );
-    check(
-        &builder,
-        &failure,
-        &facts,
-        token,
-        Some(StopReason::RetryBudget),
-    );
-    token = true;
-    check(&builder, &failure, &facts, token, None);
-    assert_eq!(withdrawn.get(), 2);
+struct Call {
+    builder: RetryPolicyBuilder,
+    failure: Failure,
+    facts: Facts,
+    token: bool,
+}
+
+impl Call {
+    /// It stops for this reason, and a retry that would not be sent costs no token.
+    #[track_caller]
+    fn stops(&self, reason: StopReason) {
+        assert_eq!(self.decide(), (Some(reason), 0));
+    }
+
+    /// Why it stops, and how often a token was asked for.
+    fn decide(&self) -> (Option<StopReason>, u32) {
+        let mut asked = 0;
+        let withdraw = || {
+            asked += 1;
+            self.token
+        };
+        let policy = built(self.builder.clone());
+        let mut rng = Rng::from_seed(1);
+        let verdict = decide(
+            &policy,
+            &self.failure,
+            &self.facts,
+            None,
+            &mut rng,
+            withdraw,
+        );
+        (verdict.stop(), asked)
+    }
 }
 
 #[test]
@@ -276,10 +218,7 @@ fn an_empty_retry_budget_stops_the_retry_and_shows_the_plan() {
 
 #[test]
 fn each_reason_has_its_word() {
-    let words: Vec<_> = StopReason::ALL
-        .iter()
-        .map(|reason| reason.to_string())
-        .collect();
+    let words: Vec<_> = StopReason::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(
         words.join(", "),
         "not_retryable, retries_disabled, attempts_exhausted, time_budget, deadline, retry_budget, \

@@ -257,16 +257,13 @@ fn limits_see_the_wait_with_its_spread() {
             || true,
         );
         let planned = verdict.wait.unwrap().total();
-        match verdict.stop() {
-            Some(reason) => {
-                assert_eq!(reason, StopReason::TimeBudget);
-                assert!(planned > 10 * SECOND);
-                stopped += 1;
-            }
-            None => {
-                assert!(planned <= 10 * SECOND);
-                retried += 1;
-            }
+        if let Some(reason) = verdict.stop() {
+            assert_eq!(reason, StopReason::TimeBudget);
+            assert!(planned > 10 * SECOND);
+            stopped += 1;
+        } else {
+            assert!(planned <= 10 * SECOND);
+            retried += 1;
         }
     }
     assert!(stopped > 0 && retried > 0);
