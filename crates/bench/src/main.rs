@@ -6,6 +6,7 @@
 
 mod engine;
 mod measure;
+mod sse;
 
 use std::alloc::System;
 use std::process::ExitCode;
@@ -20,11 +21,18 @@ static ALLOCATIONS: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Name, what it measures, how.
 type Suite = (&'static str, &'static str, fn(Effort) -> String);
 
-const SUITES: &[Suite] = &[(
-    "engine",
-    "the retry engine beside backon, tokio-retry and tower",
-    engine::run,
-)];
+const SUITES: &[Suite] = &[
+    (
+        "engine",
+        "the retry engine beside backon, tokio-retry and tower",
+        engine::run,
+    ),
+    (
+        "sse",
+        "the stream decoder beside eventsource-stream and sse-stream",
+        sse::run,
+    ),
+];
 
 #[expect(
     clippy::print_stdout,
