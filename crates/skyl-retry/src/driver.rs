@@ -26,7 +26,7 @@ use crate::rng::Rng;
 /// Starts a call: set what it needs, then [`run`](Retry::run) it.
 ///
 #[cfg_attr(feature = "test-util", doc = "```")]
-#[cfg_attr(not(feature = "test-util"), doc = "```ignore")]
+#[cfg_attr(not(feature = "test-util"), doc = "```text")]
 /// use skyl_retry::{Failure, FailureClass, ManualClock, RetryPolicy, Rng, retry};
 /// # async fn example() -> Result<(), skyl_retry::Stopped<&'static str>> {
 /// let policy = RetryPolicy::chat();
@@ -113,7 +113,8 @@ impl<'a, C, Cancelled, J, O> Retry<'a, C, Cancelled, J, O> {
 
     /// Ends the call at once when this future completes, in mid-attempt and in mid-wait.
     ///
-    /// For people who hold a token; whoever holds the call's own future can simply drop it.
+    /// Whatever its output: a channel whose sender is gone completes, too. For people who hold a
+    /// token; whoever holds the call's own future can simply drop it.
     pub fn cancel_on<F: Future>(self, cancelled: F) -> Retry<'a, C, F, J, O> {
         Retry {
             policy: self.policy,

@@ -1,4 +1,102 @@
 //! Decide, back off, read hints, keep budgets: one pure retry engine and its drivers.
+//!
+//! A pure core decides; one small driver waits. The core does no I/O, reads no clock and owns no
+//! randomness, so the same function serves a client, a simulator and a property test, and every
+//! wait and every stop has a reason that can be shown.
+//!
+#![cfg_attr(feature = "test-util", doc = "```")]
+#![cfg_attr(not(feature = "test-util"), doc = "```text")]
+//! use skyl_retry::{Failure, FailureClass, Hint, ManualClock, RetryPolicy, retry};
+//! use std::time::Duration;
+//!
+//! #[derive(Debug)]
+//! struct Busy { retry_after: Duration }
+//!
+//! # async fn example() -> Result<(), skyl_retry::Stopped<Busy>> {
+//! let policy = RetryPolicy::chat();
+//! // In a program: `TokioClock::new()`. This one never really waits.
+//! let clock = ManualClock::skipping();
+//!
+//! let answer = retry(&policy, &clock)
+//!     .on_decision(|attempt, error: &Busy, verdict| {
+//!         println!("attempt {}: {error:?}, {verdict}", attempt.number);
+//!     })
+//!     .run(
+//!         async |attempt| match attempt.number {
+//!             0 => Err(Busy { retry_after: Duration::from_secs(7) }),
+//!             _ => Ok("Paris"),
+//!         },
+//!         |error| Failure::new(FailureClass::Throttled)
+//!             .with_status(429)
+//!             .with_hint(Hint::Wait(error.retry_after)),
+//!     )
+//!     .await?;
+//!
+//! assert_eq!(answer, "Paris");
+//! assert_eq!(clock.sleeps(), [Duration::from_secs(7)]);
+//! # Ok(()) }
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! # runtime.block_on(example()).unwrap();
+//! ```
+//!
+//! # The pieces
+//!
+//! | piece | what it is |
+//! |---|---|
+//! | [`RetryPolicy`] | the figures: one value, no state, checked when built |
+//! | [`Failure`], [`Facts`] | what is known about a failed attempt and its call |
+//! | [`decide()`] | the decision, a pure function; [`choose`] is its question "retryable at all?" |
+//! | [`Verdict`] | what it says: [`Decision`], where the wait came from, and why, in one line |
+//! | [`hint`] | one parser for every way servers say how long to wait |
+//! | [`RetryBudget`] | a token bucket that stops retries in an outage, in one lock-free word |
+//! | [`SharedPause`] | a server's wait that holds back a client's other calls, too |
+//! | [`Rng`], [`Seeds`] | one generator per call, never shared, seedable |
+//! | [`Clock`] | the time and the waiting, together; [`retry`] is the async driver on it |
+//!
+//! # The rules
+//!
+//! | setting | [`chat`](RetryPolicy::chat) | [`system_one`](RetryPolicy::system_one) |
+//! |---|---|---|
+//! | `max_retries` | 3 | 2 |
+//! | ceiling of retry n, from 0 | min(500 ms · 2ⁿ, 30 s) | min(500 ms · 2ⁿ, 5 s) |
+//! | `jitter` | full: uniform in [0, ceiling] | shave: ceiling · (1 − U[0, 0.25]) |
+//! | server's wait | wins over the backoff, cut to 5 min | the same |
+//! | a server's wait of zero | the own backoff | no wait |
+//! | `budget` (time) | unlimited | 30 s |
+//! | retried | by kind: throttled, server, connection, timeout, truncated | by status: 408, 429, 500–599; connection, timeout, truncated |
+//! | server's own word | obeyed | not read |
+//!
+//! [`fleet`](RetryPolicy::fleet) is `chat` with a retry budget and spread hints. Rejected
+//! certificates are never retried, and nothing is once content has reached the caller.
+//!
+//! # The order of the checks
+//!
+//! cancelled → delivered → certificate → choice → attempts → wait (the server's or the own
+//! backoff, plus spread) → time budget → deadline → retry budget. The last one is last so that a
+//! retry which would not be sent costs no token. The *choice* is the caller's `should_retry` where
+//! set, else the server's word, else the table above.
+//!
+//! # Three limits on time
+//!
+//! - The **time budget** is asked once before each wait: a wait that would pass it is not begun. It
+//!   never cuts an attempt.
+//! - The **deadline** is an instant for the whole call: no wait passes it, and an attempt in flight
+//!   is cut at it. A retry with less than [`minimum_window`] left is not begun.
+//! - The **attempt timeout** belongs to the operation; the engine only needs to know it.
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `tokio` | off | `TokioClock` |
+//! | `test-util` | off | `ManualClock`, for tests that never wait |
+//!
+//! Without features there is no dependency and no runtime.
+//!
+//! # What it refuses to do
+//!
+//! No circuit breaker, no hedging, no fallback to another provider, no resuming of half an answer,
+//! no background task, no global state, and no mode in which a fleet retries in step.
 
 mod backoff;
 mod budget;

@@ -35,11 +35,7 @@ impl StatusSet {
     /// The statuses a repeated request can heal: 408, 429 and 500–599.
     #[must_use]
     pub fn transient() -> Self {
-        let mut set = Self::new();
-        for status in [408, 429].into_iter().chain(500..=599) {
-            set.set(status);
-        }
-        set
+        TRANSIENT
     }
 
     /// Adds one item: a status (`"408"`) or a range (`"500-599"`).
@@ -80,7 +76,7 @@ impl StatusSet {
         self.bits == [0; 8]
     }
 
-    fn set(&mut self, status: u16) {
+    const fn set(&mut self, status: u16) {
         if let Some((word, bit)) = place(status) {
             self.bits[word] |= bit;
         }
@@ -148,10 +144,26 @@ fn status(text: &str, item: &str) -> Result<u16, InvalidPolicy> {
     }
 }
 
-fn place(status: u16) -> Option<(usize, u64)> {
-    let index = usize::from(status.checked_sub(FIRST)?);
-    (status <= LAST).then_some((index / 64, 1 << (index % 64)))
+const fn place(status: u16) -> Option<(usize, u64)> {
+    if status < FIRST || status > LAST {
+        return None;
+    }
+    let index = (status - FIRST) as usize;
+    Some((index / 64, 1 << (index % 64)))
 }
+
+/// Built once, by the compiler: presets are made on every use.
+const TRANSIENT: StatusSet = {
+    let mut set = StatusSet { bits: [0; 8] };
+    set.set(408);
+    set.set(429);
+    let mut status = 500;
+    while status <= LAST {
+        set.set(status);
+        status += 1;
+    }
+    set
+};
 
 const KEY: &str = "retry_statuses";
 const FIRST: u16 = 100;
