@@ -1,0 +1,406 @@
+//! From the chunks of a stream to an answer.
+//!
+//! Every chunk is a small answer: its parts are added, its counts and reasons replace. There is no
+//! last chunk: with code execution a finish reason may come in the middle, so the end is the end of
+//! the bytes, and it is whole if any reason was seen.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::value::RawValue;
+
+use super::wire::{AnswerCall, AnswerPart, Candidate, Chunk, State};
+use super::{NAME, classify, wire};
+use crate::dialect::lenient::{Count, is_blank};
+use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
+use crate::kind::ErrorKind;
+use crate::message::OpaqueState;
+use crate::native::{json_text, text};
+use crate::response::{StopReason, Usage, Warning};
+use crate::sink::Sink;
+
+/// Decodes one stream, or the one chunk of a whole answer.
+#[derive(Default)]
+pub(super) struct Decoder {
+    usage: wire::Usage,
+    /// What ids of calls are made of: the answer's own id, as far as it may stand in one.
+    answer: String,
+    ids: HashSet<String>,
+    warned: Vec<String>,
+    finish: Option<Finish>,
+    /// Whether words have been handed out: a refusal without any is an error.
+    text: bool,
+    /// Whether there is text, a call or a part that is kept.
+    content: bool,
+    broken: bool,
+}
+
+/// A reason to stop, and what it means.
+struct Finish {
+    word: String,
+    message: String,
+    stop: StopReason,
+    /// Whether a stop of this kind is an answer although there is nothing in it.
+    may_be_empty: bool,
+}
+
+impl StreamDecoder for Decoder {
+    fn frame(&mut self, frame: Frame<'_>, sink: &mut Sink) -> Result<Flow, Fault> {
+        match frame {
+            Frame::Event {
+                name,
+                data,
+                terminated,
+            } => {
+                let data = data.trim();
+                if data.is_empty() || data == "[DONE]" {
+                    return Ok(Flow::More);
+                }
+                if name == "error" && terminated {
+                    return Err(self.failed(classify::error_event(data)));
+                }
+                // Cut inside an event: the missing end of the stream tells it better.
+                if !terminated && serde_json::from_str::<&RawValue>(data).is_err() {
+                    return Ok(Flow::More);
+                }
+                self.chunk(data, sink)?;
+            }
+            Frame::Json(bytes) => match std::str::from_utf8(bytes) {
+                Ok(data) => self.chunk(data, sink)?,
+                Err(_) => return Err(Fault::decode("a chunk is not UTF-8")),
+            },
+            Frame::Stray(bytes) => {
+                if let Some(fault) = classify::in_band(bytes) {
+                    return Err(self.failed(fault));
+                }
+                // Half an error must not pass for the end of a whole answer.
+                let bytes = bytes.trim_ascii_start();
+                self.broken |= bytes.starts_with(b"{") || bytes.starts_with(b"[");
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.finish.is_some() && !self.broken
+    }
+
+    fn end(&mut self, sink: &mut Sink) -> Result<(), Fault> {
+        self.whole(sink)
+    }
+}
+
+impl Decoder {
+    /// Takes one chunk.
+    pub(super) fn chunk(&mut self, data: &str, sink: &mut Sink) -> Result<(), Fault> {
+        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
+            return Err(match classify::in_band(data.as_bytes()) {
+                Some(fault) => self.failed(fault),
+                None => Fault::decode("a chunk of the answer cannot be read"),
+            });
+        };
+        // Counts first: an error in the same chunk keeps what it cost.
+        self.count(chunk.usage_metadata.0, sink);
+        if chunk.error.is_some_and(|error| !is_blank(error)) {
+            return Err(self.failed(classify::error_event(data)));
+        }
+        let id = chunk.response_id.get().unwrap_or_default();
+        sink.id(id);
+        sink.model(chunk.model_version.get().unwrap_or_default());
+        if self.answer.is_empty() {
+            self.answer = id
+                .chars()
+                .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+                .take(MAX_ID)
+                .collect();
+        }
+        for candidate in chunk.candidates.iter() {
+            if candidate.index.0.unwrap_or(0) == 0 {
+                self.candidate(candidate, sink)?;
+            } else {
+                self.warn(sink, "candidates", "beyond the first are left out");
+            }
+        }
+        if let Some(feedback) = chunk.prompt_feedback.0
+            && let Some(reason) = feedback.block_reason.get()
+        {
+            self.finish = Some(Finish {
+                word: reason.to_owned(),
+                message: feedback
+                    .block_reason_message
+                    .get()
+                    .unwrap_or_default()
+                    .to_owned(),
+                stop: StopReason::Refusal,
+                may_be_empty: false,
+            });
+            sink.stop_reason(StopReason::Refusal);
+        }
+        Ok(())
+    }
+
+    fn candidate(&mut self, candidate: &Candidate<'_>, sink: &mut Sink) -> Result<(), Fault> {
+        let parts = candidate
+            .content
+            .0
+            .as_ref()
+            .and_then(|content| content.parts.as_ref());
+        for raw in parts.into_iter().flatten() {
+            let part: AnswerPart<'_> = serde_json::from_str(raw.get())
+                .map_err(|_| Fault::decode("a part of the answer cannot be read"))?;
+            self.part(&part, raw, sink)?;
+        }
+        if let Some(reason) = candidate.finish_reason.get() {
+            let finish = Finish::read(reason, candidate.finish_message.get().unwrap_or_default());
+            sink.stop_reason(finish.stop.clone());
+            self.finish = Some(finish);
+        }
+        Ok(())
+    }
+
+    fn part(
+        &mut self,
+        part: &AnswerPart<'_>,
+        raw: &RawValue,
+        sink: &mut Sink,
+    ) -> Result<(), Fault> {
+        let signature = part.thought_signature.get().map(str::to_owned);
+        if let Some(call) = &part.function_call.0 {
+            self.call(call, signature, sink);
+            return Ok(());
+        }
+        let bare = part.text.is_none() && is_bare(raw);
+        if part.text.is_none() && !bare {
+            self.other(raw, sink);
+            return Ok(());
+        }
+        let words = text(part.text)?;
+        let state = signature.and_then(|signature| {
+            keep(&State {
+                thought_signature: Some(signature),
+                ..State::default()
+            })
+        });
+        if part.thought == Some(true) {
+            sink.reasoning(words);
+            if let Some(state) = state {
+                sink.reasoning_state(state);
+            }
+            return Ok(());
+        }
+        self.words(words, sink);
+        // A signature may come on an empty text, after the text it closes.
+        if let Some(state) = state {
+            sink.text_state(state);
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, text: String, sink: &mut Sink) {
+        if !text.is_empty() {
+            self.text = true;
+            self.content = true;
+            sink.text(text);
+        }
+    }
+
+    fn call(&mut self, call: &AnswerCall<'_>, signature: Option<String>, sink: &mut Sink) {
+        let name = call.name.get().unwrap_or_default();
+        let arguments = json_text(call.args);
+        let given = call.id.get().map(str::to_owned);
+        let id = self.id(given.as_deref(), name, &arguments, sink);
+        let state = State {
+            thought_signature: signature,
+            id: given,
+            part: None,
+        };
+        let state = (state.thought_signature.is_some() || state.id.is_some())
+            .then(|| keep(&state))
+            .flatten();
+        self.content = true;
+        let index = sink.tool_start(id, name, state);
+        sink.tool_arguments(index, arguments);
+        sink.tool_end(index);
+    }
+
+    /// The call's own id, or one made of the answer's: the same however the answer came, and
+    /// another one in every answer of a conversation.
+    fn id(&mut self, given: Option<&str>, name: &str, arguments: &str, sink: &mut Sink) -> String {
+        if let Some(id) = given {
+            if self.ids.insert(id.to_owned()) {
+                return id.to_owned();
+            }
+            self.warn(sink, "functionCall", "ids that repeat are made unique");
+        }
+        let number = sink.tool_count();
+        let mut id = format!("call_{}_{number}", self.answer);
+        if self.answer.is_empty() {
+            let mut hasher = DefaultHasher::new();
+            (name, arguments).hash(&mut hasher);
+            id = format!("call_{:016x}_{number}", hasher.finish());
+        }
+        while !self.ids.insert(id.clone()) {
+            id.push('_');
+        }
+        id
+    }
+
+    /// A part skyl has none for: kept whole, so that it can go back.
+    fn other(&mut self, raw: &RawValue, sink: &mut Sink) {
+        let members = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get());
+        let name = members
+            .unwrap_or_default()
+            .keys()
+            .find(|key| !matches!(key.as_str(), "thought" | "thoughtSignature"))
+            .cloned()
+            .unwrap_or_default();
+        self.warn(sink, &name, "is kept, but has no part of its own");
+        let state = State {
+            part: Some(raw.to_owned()),
+            ..State::default()
+        };
+        if let Some(state) = keep(&state) {
+            sink.reasoning_state(state);
+            self.content = true;
+        }
+    }
+
+    /// Takes running totals: they replace what was known, and what is absent replaces nothing.
+    fn count(&mut self, later: Option<wire::Usage>, sink: &mut Sink) {
+        let Some(later) = later else { return };
+        let known = &mut self.usage;
+        for (slot, value) in [
+            (&mut known.prompt_token_count, later.prompt_token_count),
+            (
+                &mut known.tool_use_prompt_token_count,
+                later.tool_use_prompt_token_count,
+            ),
+            (
+                &mut known.cached_content_token_count,
+                later.cached_content_token_count,
+            ),
+            (
+                &mut known.candidates_token_count,
+                later.candidates_token_count,
+            ),
+            (&mut known.thoughts_token_count, later.thoughts_token_count),
+        ] {
+            slot.0 = value.0.or(slot.0);
+        }
+        sink.usage(self.total());
+    }
+
+    /// The usage as skyl counts: thoughts are output, what tools fed back is input.
+    fn total(&self) -> Usage {
+        let usage = self.usage;
+        let sum = |figures: [Count; 2]| {
+            figures
+                .into_iter()
+                .filter_map(|count| count.0)
+                .reduce(u64::saturating_add)
+        };
+        let mut total = Usage::default();
+        total.input_tokens = sum([usage.prompt_token_count, usage.tool_use_prompt_token_count]);
+        total.output_tokens = sum([usage.candidates_token_count, usage.thoughts_token_count]);
+        total.cache_read_tokens = usage.cached_content_token_count.0;
+        total.reasoning_tokens = usage.thoughts_token_count.0;
+        total
+    }
+
+    /// Ends a whole answer.
+    pub(super) fn whole(&mut self, sink: &mut Sink) -> Result<(), Fault> {
+        let Some(finish) = &self.finish else {
+            if !self.content {
+                return Err(self.failed(Fault::empty_response()));
+            }
+            if sink.tool_count() > 0 {
+                sink.stop_reason(StopReason::ToolUse);
+            }
+            return Ok(());
+        };
+        match finish.stop {
+            StopReason::Refusal if !self.text => Err(self.failed(finish.fault(ErrorKind::Refusal))),
+            _ if !self.content && !finish.may_be_empty => {
+                Err(self.failed(finish.fault(ErrorKind::Server)))
+            }
+            // Calls finish with `STOP`, in the chunk of the calls or a later one.
+            StopReason::EndTurn if sink.tool_count() > 0 => {
+                sink.stop_reason(StopReason::ToolUse);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A failure, with what the answer has cost so far.
+    fn failed(&self, fault: Fault) -> Fault {
+        let usage = self.total();
+        if usage == Usage::default() {
+            fault
+        } else {
+            fault.with_usage(usage)
+        }
+    }
+
+    /// Warns once per subject.
+    fn warn(&mut self, sink: &mut Sink, subject: &str, what: &str) {
+        if !self.warned.iter().any(|known| known == subject) && self.warned.len() < MAX_WARNINGS {
+            self.warned.push(subject.to_owned());
+            sink.warn(Warning::new("content", format!("`{subject}` {what}")));
+        }
+    }
+}
+
+impl Finish {
+    fn read(word: &str, message: &str) -> Self {
+        let (stop, may_be_empty) = match word {
+            "STOP" => (StopReason::EndTurn, true),
+            "MAX_TOKENS" => (StopReason::MaxTokens, true),
+            "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+            | "MODEL_ARMOR" => (StopReason::Refusal, false),
+            image if image.starts_with("IMAGE_") && image != "IMAGE_OTHER" => {
+                (StopReason::Refusal, false)
+            }
+            other => (StopReason::Other(other.to_owned()), false),
+        };
+        Self {
+            word: word.to_owned(),
+            message: message.to_owned(),
+            stop,
+            may_be_empty,
+        }
+    }
+
+    /// The failure an answer of this reason alone is.
+    fn fault(&self, kind: ErrorKind) -> Fault {
+        let message = match self.message.as_str() {
+            "" => format!("no content: {}", self.word),
+            message => message.to_owned(),
+        };
+        Fault::new(kind)
+            .with_code(self.word.as_str())
+            .with_message(message)
+    }
+}
+
+fn keep(state: &State) -> Option<OpaqueState> {
+    serde_json::value::to_raw_value(state)
+        .ok()
+        .map(|json| OpaqueState::new(NAME, json))
+}
+
+/// Whether a part holds nothing but its signature and flags.
+fn is_bare(raw: &RawValue) -> bool {
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get()).is_ok_and(
+        |members| {
+            members.iter().all(|(name, value)| {
+                value.is_null() || matches!(name.as_str(), "thought" | "thoughtSignature")
+            })
+        },
+    )
+}
+
+/// The most of an answer's id that goes into a call's: providers take ids of 40 characters.
+const MAX_ID: usize = 28;
+/// How many kinds of oddity are warned about; a server could make up names without end.
+const MAX_WARNINGS: usize = 16;

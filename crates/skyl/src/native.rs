@@ -1,0 +1,15 @@
+//! What the two native protocols, Anthropic's and Google's, have in common.
+//!
+//! Both know two speakers instead of three roles, want a tool's results beside each other and in
+//! front of everything else, and take pictures as base64 or by address. What they share about
+//! that stands here once; everything they do differently stands in their own folders.
+
+mod history;
+mod image;
+mod percent;
+mod text;
+
+pub(crate) use self::history::{History, Speaker, Turn};
+pub(crate) use self::image::Picture;
+pub(crate) use self::percent::segment;
+pub(crate) use self::text::{cut, json_text, text};
