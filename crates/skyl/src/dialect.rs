@@ -6,6 +6,8 @@
 //! unchanged. Dialects make faults; only the client makes errors, since only the client knows the
 //! attempts, the waits and the key to scrub.
 
+pub(crate) mod lenient;
+
 use std::fmt;
 use std::time::SystemTime;
 
@@ -189,7 +191,11 @@ impl<'a> Head<'a> {
     /// A head from its parts.
     #[must_use]
     pub const fn new(status: u16, headers: &'a HeaderMap, now: SystemTime) -> Self {
-        Self { status, headers, now: Now::Given(now) }
+        Self {
+            status,
+            headers,
+            now: Now::Given(now),
+        }
     }
 
     /// A head that reads the clock only if somebody asks.
@@ -198,7 +204,11 @@ impl<'a> Head<'a> {
         headers: &'a HeaderMap,
         now: &'a dyn Fn() -> SystemTime,
     ) -> Self {
-        Self { status, headers, now: Now::Asked(now) }
+        Self {
+            status,
+            headers,
+            now: Now::Asked(now),
+        }
     }
 
     /// The wall time, for dates in bodies; dialects read no clock.
@@ -250,7 +260,13 @@ impl Encoded {
     }
 
     fn new(method: Method, path: impl Into<String>, body: Bytes) -> Self {
-        Self { method, path: path.into(), headers: HeaderMap::new(), body, warnings: Vec::new() }
+        Self {
+            method,
+            path: path.into(),
+            headers: HeaderMap::new(),
+            body,
+            warnings: Vec::new(),
+        }
     }
 }
 
@@ -473,7 +489,8 @@ impl Fault {
 /// A [`Fault`] of kind `BadRequest` where the body cannot be JSON (a NaN, a map with odd keys).
 pub fn json_body(body: &impl Serialize, options: &Map<String, Value>) -> Result<Bytes, Fault> {
     let refuse = |error: serde_json::Error| {
-        Fault::new(ErrorKind::BadRequest).with_message(format!("the request cannot be JSON: {error}"))
+        Fault::new(ErrorKind::BadRequest)
+            .with_message(format!("the request cannot be JSON: {error}"))
     };
     if options.is_empty() {
         return serde_json::to_vec(body).map(Bytes::from).map_err(refuse);
@@ -493,7 +510,8 @@ pub(crate) fn bearer(key: &ApiKey) -> Result<HeaderValue, Fault> {
 /// A header value that holds the key, marked sensitive.
 pub(crate) fn secret_header(text: &str) -> Result<HeaderValue, Fault> {
     let mut value = HeaderValue::from_str(text).map_err(|_| {
-        Fault::new(ErrorKind::Auth).with_message("the API key holds a character no header can carry")
+        Fault::new(ErrorKind::Auth)
+            .with_message("the API key holds a character no header can carry")
     })?;
     value.set_sensitive(true);
     Ok(value)
@@ -504,7 +522,9 @@ fn merge(target: &mut Value, name: &str, patch: &Value) {
     if !target.is_object() {
         *target = Value::Object(Map::new());
     }
-    let Value::Object(members) = target else { return };
+    let Value::Object(members) = target else {
+        return;
+    };
     match patch {
         Value::Null => {
             members.shift_remove(name);
@@ -543,13 +563,25 @@ mod tests {
             (json!({"a":"b"}), json!({"a":"c"}), json!({"a":"c"})),
             (json!({"a":"b"}), json!({"b":"c"}), json!({"a":"b","b":"c"})),
             (json!({"a":"b"}), json!({"a":null}), json!({})),
-            (json!({"a":"b","b":"c"}), json!({"a":null}), json!({"b":"c"})),
+            (
+                json!({"a":"b","b":"c"}),
+                json!({"a":null}),
+                json!({"b":"c"}),
+            ),
             (json!({"a":["b"]}), json!({"a":"c"}), json!({"a":"c"})),
             (json!({"a":"c"}), json!({"a":["b"]}), json!({"a":["b"]})),
-            (json!({"a":{"b":"c"}}), json!({"a":{"b":"d","c":null}}), json!({"a":{"b":"d"}})),
+            (
+                json!({"a":{"b":"c"}}),
+                json!({"a":{"b":"d","c":null}}),
+                json!({"a":{"b":"d"}}),
+            ),
             (json!({"a":[{"b":"c"}]}), json!({"a":[1]}), json!({"a":[1]})),
             (json!({"e":null}), json!({"a":1}), json!({"e":null,"a":1})),
-            (json!({}), json!({"a":{"bb":{"ccc":null}}}), json!({"a":{"bb":{}}})),
+            (
+                json!({}),
+                json!({"a":{"bb":{"ccc":null}}}),
+                json!({"a":{"bb":{}}}),
+            ),
         ] {
             assert_eq!(merged(&body, &patch), expected, "{body} + {patch}");
         }
@@ -558,12 +590,19 @@ mod tests {
     #[test]
     fn without_options_the_body_is_untouched() {
         let body = json!({"z":1,"a":{"y":[1,2]}});
-        assert_eq!(&json_body(&body, &Map::new()).unwrap()[..], br#"{"z":1,"a":{"y":[1,2]}}"#);
+        assert_eq!(
+            &json_body(&body, &Map::new()).unwrap()[..],
+            br#"{"z":1,"a":{"y":[1,2]}}"#
+        );
     }
 
     #[test]
     fn a_body_code_outside_the_range_is_no_status() {
-        let status = |code| Fault::new(ErrorKind::Server).with_status(Some(code)).status();
+        let status = |code| {
+            Fault::new(ErrorKind::Server)
+                .with_status(Some(code))
+                .status()
+        };
         assert_eq!(status(503), Some(503));
         assert_eq!(status(99), None);
         assert_eq!(status(600), None);

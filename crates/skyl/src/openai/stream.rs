@@ -1,0 +1,251 @@
+//! Streams: chunks in, events out.
+
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderValue, header};
+use skyl_retry::Hint;
+use skyl_retry::hint::parse_retry_after;
+
+use crate::dialect::lenient::is_blank;
+use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
+use crate::openai::calls::Calls;
+use crate::openai::decode::{is_error, more_choices, read, unknown_part};
+use crate::openai::wire::{Body, Choice, Words};
+use crate::openai::{classify, ids, stop};
+use crate::response::Warning;
+use crate::sink::Sink;
+
+/// Decodes one stream.
+#[derive(Debug, Default)]
+pub(super) struct ChatStream {
+    /// When the reply began, by the server's clock: what dates in its errors are read against.
+    date: Option<HeaderValue>,
+    calls: Calls,
+    /// The first word on why the model stopped.
+    finish: Option<String>,
+    /// Whether `[DONE]` has come.
+    done: bool,
+    refused: bool,
+    told: Told,
+}
+
+/// What has been warned of already: once per stream is enough.
+#[derive(Debug, Default)]
+struct Told {
+    choices: bool,
+    parts: bool,
+    stray: bool,
+}
+
+impl ChatStream {
+    pub(super) fn new(head: &Head<'_>) -> Self {
+        Self {
+            date: head.headers.get(header::DATE).cloned(),
+            ..Self::default()
+        }
+    }
+
+    fn event(&mut self, name: &str, data: &str, sink: &mut Sink) -> Result<Flow, Fault> {
+        if data.is_empty() {
+            return Ok(Flow::Life);
+        }
+        if is_done(data) {
+            self.done = true;
+            return Ok(Flow::Done);
+        }
+        if name == "error" {
+            return Err(self.in_band(data));
+        }
+        if is_life(name) {
+            return Ok(Flow::Life);
+        }
+        if !data.starts_with('{') {
+            return Err(match classify::flat(data, self.wall()) {
+                Some(fault) => fault,
+                None => match read::<serde::de::IgnoredAny>(data) {
+                    Ok(_) => Fault::decode("a stream event is JSON, but not an object"),
+                    Err(fault) => fault,
+                },
+            });
+        }
+        self.chunk(data, &read(data)?, sink)
+    }
+
+    fn chunk(&mut self, data: &str, body: &Body<'_>, sink: &mut Sink) -> Result<Flow, Fault> {
+        sink.id(body.id.get().unwrap_or_default());
+        sink.model(body.model.get().unwrap_or_default());
+        if let Some(groq) = &body.x_groq.0 {
+            sink.request_id(groq.id.get().unwrap_or_default());
+        }
+        let mut known = false;
+        for usage in body.usages() {
+            sink.usage(usage);
+            known = true;
+        }
+        if is_error(body) {
+            return Err(self.in_band(data));
+        }
+        if body.choices.is_empty() && !known {
+            if body.kind.get().is_some_and(is_life) {
+                return Ok(Flow::Life);
+            }
+            return classify::flat(data, self.wall()).map_or(Ok(Flow::More), Err);
+        }
+        let seed = ids::seed(body.id.get());
+        for choice in body.choices.iter() {
+            if choice.index.0.unwrap_or(0) == 0 {
+                self.choice(choice, seed, sink)?;
+            } else if !self.told.choices {
+                self.told.choices = true;
+                sink.warn(more_choices());
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, seed: u64, sink: &mut Sink) -> Result<(), Fault> {
+        if let Some(error) = choice.error.filter(|error| !is_blank(error)) {
+            return Err(self.in_band(error.get()));
+        }
+        let word = choice.finish_reason.get();
+        // Some servers close with the whole message, which has been told by then.
+        let whole = choice.message.0.as_ref().filter(|_| !sink.has_content());
+        if let Some(said) = choice.delta.0.as_ref().or(whole) {
+            let mut unknown = false;
+            said.words(|words| match words {
+                Words::Text(text) => sink.text(text),
+                Words::Reasoning(text) => sink.reasoning(text),
+                Words::Refusal(text) => {
+                    self.refused |= !text.is_empty();
+                    sink.refusal(text);
+                }
+                Words::Unknown => unknown = true,
+            });
+            if unknown && !self.told.parts {
+                self.told.parts = true;
+                sink.warn(unknown_part());
+            }
+            self.calls.chunk();
+            for call in said.tool_calls.iter() {
+                self.calls.piece(call, seed, sink);
+            }
+            if let Some(function) = &said.function_call.0 {
+                self.calls.function(function, seed, sink);
+            }
+        }
+        let Some(word) = word else { return Ok(()) };
+        if let Some(fault) = stop::failure(word) {
+            return Err(fault);
+        }
+        if self.finish.is_none() {
+            self.finish = Some(word.to_owned());
+            self.tell_stop(sink);
+        }
+        Ok(())
+    }
+
+    /// Bytes that are no field of an event: an error somebody wrote into the stream as it is.
+    fn stray(&mut self, bytes: &[u8], sink: &mut Sink) -> Result<Flow, Fault> {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim();
+        // llama.cpp writes the error behind a field name of its own.
+        if let Some(error) = text.strip_prefix("error:") {
+            return Err(self.in_band(error.trim()));
+        }
+        if text.starts_with('<') {
+            return Err(Fault::decode("a page in the middle of a stream"));
+        }
+        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if is_json && text.starts_with(['{', '[']) {
+            return self.event("message", text, sink);
+        }
+        if !self.told.stray {
+            self.told.stray = true;
+            sink.warn(Warning::new(
+                "stream",
+                "bytes that belong to no event were left out",
+            ));
+        }
+        Ok(Flow::More)
+    }
+
+    fn in_band(&self, data: &str) -> Fault {
+        classify::in_band(data, self.wall())
+    }
+
+    fn wall(&self) -> Option<SystemTime> {
+        // Read against the epoch, the wait until a date is the date.
+        let date = parse_retry_after(self.date.as_ref()?.as_bytes(), SystemTime::UNIX_EPOCH);
+        match date {
+            Hint::Wait(since) if since > Duration::ZERO => {
+                SystemTime::UNIX_EPOCH.checked_add(since)
+            }
+            _ => None,
+        }
+    }
+
+    fn tell_stop(&self, sink: &mut Sink) {
+        sink.stop_reason(stop::reason(
+            self.finish.as_deref(),
+            self.refused,
+            self.calls.any(),
+        ));
+    }
+}
+
+impl StreamDecoder for ChatStream {
+    fn frame(&mut self, frame: Frame<'_>, sink: &mut Sink) -> Result<Flow, Fault> {
+        match frame {
+            Frame::Event {
+                name,
+                data,
+                terminated,
+            } => {
+                let data = data.trim();
+                // The end of a stream may have cut its last event; that is for the end to tell.
+                let is_cut = !terminated
+                    && !is_done(data)
+                    && serde_json::from_str::<serde::de::IgnoredAny>(data).is_err();
+                if is_cut {
+                    return Ok(Flow::More);
+                }
+                self.event(name, data, sink)
+            }
+            Frame::Json(bytes) => match str::from_utf8(bytes) {
+                Ok(text) => self.event("message", text.trim(), sink),
+                Err(_) => Err(Fault::decode("a stream event is not UTF-8")),
+            },
+            Frame::Stray(bytes) => self.stray(bytes, sink),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.done || self.finish.is_some()
+    }
+
+    fn end(&mut self, sink: &mut Sink) -> Result<(), Fault> {
+        if self.finish.is_none() && !sink.has_content() && !self.calls.any() {
+            return Err(Fault::empty_response());
+        }
+        self.calls.finish(sink);
+        self.tell_stop(sink);
+        Ok(())
+    }
+}
+
+/// The mark at the end, as freely as servers write it.
+fn is_done(data: &str) -> bool {
+    let data = data.strip_prefix('"').unwrap_or(data);
+    data.get(..DONE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(DONE))
+}
+
+/// Names and types of events that only say that somebody is there.
+fn is_life(name: &str) -> bool {
+    matches!(name, "ping" | "keepalive" | "keep-alive" | "heartbeat")
+}
+
+const DONE: &str = "[DONE]";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,426 @@
+//! Chat Completions as it stands on the wire: what is sent, and what may come back.
+//!
+//! What is sent is exact. What comes back is optional in every field and doubted in every type,
+//! since dozens of servers speak this protocol with an accent; see `dialect::lenient`.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::dialect::lenient::{Count, List, Object, Scalar, string};
+use crate::response::Usage;
+
+/// A request, apart from the field for the token limit, whose name differs between servers.
+#[derive(Serialize)]
+pub(super) struct ChatRequest<'a> {
+    pub(super) model: &'a str,
+    pub(super) messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) stop: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<ToolSpec<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_choice: Option<Choose<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) response_format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream_options: Option<StreamOptions>,
+}
+
+/// One message.
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub(super) enum Turn<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: Content<'a>,
+    },
+    Assistant {
+        /// `null` beside calls, where nothing was said.
+        content: Option<Content<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<CallSpec<'a>>,
+    },
+    Tool {
+        tool_call_id: Cow<'a, str>,
+        content: Cow<'a, str>,
+    },
+}
+
+/// Text alone, or parts.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Piece<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Piece<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: Url<'a> },
+}
+
+#[derive(Serialize)]
+pub(super) struct Url<'a> {
+    pub(super) url: Cow<'a, str>,
+}
+
+/// A call of the history.
+#[derive(Serialize)]
+pub(super) struct CallSpec<'a> {
+    pub(super) id: Cow<'a, str>,
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) function: CalledFunction<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct CalledFunction<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a str,
+}
+
+/// A tool on offer.
+#[derive(Serialize)]
+pub(super) struct ToolSpec<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) function: FunctionSpec<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct FunctionSpec<'a> {
+    pub(super) name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<&'a str>,
+    pub(super) parameters: Cow<'a, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) strict: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Choose<'a> {
+    Word(&'static str),
+    Function {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        function: Name<'a>,
+    },
+}
+
+#[derive(Serialize)]
+pub(super) struct Name<'a> {
+    pub(super) name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Format<'a> {
+    JsonObject,
+    JsonSchema { json_schema: Schema<'a> },
+}
+
+#[derive(Serialize)]
+pub(super) struct Schema<'a> {
+    pub(super) name: &'a str,
+    pub(super) strict: bool,
+    pub(super) schema: &'a Value,
+}
+
+#[derive(Serialize)]
+pub(super) struct StreamOptions {
+    pub(super) include_usage: bool,
+}
+
+/// A whole answer, or one chunk of a stream: the same fields, but for `message` and `delta`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Body<'a> {
+    #[serde(borrow)]
+    pub(super) id: Scalar<'a>,
+    #[serde(borrow)]
+    pub(super) model: Scalar<'a>,
+    #[serde(borrow)]
+    pub(super) object: Scalar<'a>,
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Scalar<'a>,
+    #[serde(borrow)]
+    pub(super) choices: List<Choice<'a>>,
+    pub(super) usage: Object<Tokens>,
+    #[serde(borrow)]
+    pub(super) x_groq: Object<Groq<'a>>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// What Groq adds beside the answer.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Groq<'a> {
+    #[serde(borrow)]
+    pub(super) id: Scalar<'a>,
+    pub(super) usage: Object<Tokens>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Choice<'a> {
+    pub(super) index: Count,
+    #[serde(borrow)]
+    pub(super) delta: Object<Said<'a>>,
+    #[serde(borrow)]
+    pub(super) message: Object<Said<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Scalar<'a>,
+    /// Moonshot puts the usage here.
+    pub(super) usage: Object<Tokens>,
+    /// OpenRouter puts the error here too.
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// A message or a piece of one.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Said<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    refusal: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reasoning: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reasoning_content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_calls: List<Call<'a>>,
+    /// One call in the protocol's first form, which some servers still speak.
+    #[serde(borrow)]
+    pub(super) function_call: Object<Function<'a>>,
+}
+
+/// A call or a piece of one.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Call<'a> {
+    pub(super) index: Count,
+    #[serde(borrow)]
+    pub(super) id: Scalar<'a>,
+    #[serde(borrow)]
+    pub(super) function: Object<Function<'a>>,
+    /// A custom tool's call, whose input is free text.
+    #[serde(borrow)]
+    pub(super) custom: Object<Function<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Function<'a> {
+    #[serde(borrow)]
+    pub(super) name: Scalar<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+/// A piece of what was said, by what it is for the caller.
+pub(super) enum Words<'a> {
+    Text(Cow<'a, str>),
+    Reasoning(Cow<'a, str>),
+    Refusal(Cow<'a, str>),
+    /// A part of a kind skyl does not know.
+    Unknown,
+}
+
+impl<'a> Said<'a> {
+    /// Hands out the words in order: reasoning, content, refusal. Empty words may be among them.
+    pub(super) fn words(&self, mut hand_out: impl FnMut(Words<'a>)) {
+        // Some servers send the same reasoning under both names, so only one of them is read.
+        let reasoning = [self.reasoning_content, self.reasoning]
+            .into_iter()
+            .flatten();
+        if let Some(text) = reasoning.filter_map(string).find(|text| !text.is_empty()) {
+            hand_out(Words::Reasoning(text));
+        }
+        match self.content {
+            Some(content) if content.get().starts_with('[') => parts(content, &mut hand_out),
+            Some(content) => {
+                if let Some(text) = string(content) {
+                    hand_out(Words::Text(text));
+                }
+            }
+            None => {}
+        }
+        if let Some(text) = self.refusal.and_then(string) {
+            hand_out(Words::Refusal(text));
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The function that is called, in whichever field it stands.
+    pub(super) fn called(&self) -> Option<&Function<'a>> {
+        self.function.0.as_ref().or(self.custom.0.as_ref())
+    }
+}
+
+impl<'a> Function<'a> {
+    /// The arguments as text: as they stand in a string, or the JSON itself where a server
+    /// forgot to make a string of it; `None` for null.
+    pub(super) fn arguments(&self) -> Option<Cow<'a, str>> {
+        let raw = self.arguments.or(self.input)?;
+        Some(string(raw).unwrap_or(Cow::Borrowed(raw.get())))
+    }
+}
+
+/// The words of a content list, as Mistral sends it.
+fn parts<'a>(content: &'a RawValue, hand_out: &mut impl FnMut(Words<'a>)) {
+    // It is JSON already; what cannot fail is still not worth a panic.
+    let Ok(list) = serde_json::from_str::<Vec<&'a RawValue>>(content.get()) else {
+        return;
+    };
+    for raw in list {
+        if let Some(text) = string(raw) {
+            hand_out(Words::Text(text));
+            continue;
+        }
+        let Ok(Object(Some(part))) = serde_json::from_str::<Object<ContentPart<'a>>>(raw.get())
+        else {
+            hand_out(Words::Unknown);
+            continue;
+        };
+        hand_out(part.words());
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ContentPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Scalar<'a>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow)]
+    refusal: Option<&'a RawValue>,
+}
+
+impl<'a> ContentPart<'a> {
+    fn words(&self) -> Words<'a> {
+        if let Some(thinking) = self.thinking {
+            return Words::Reasoning(string(thinking).unwrap_or_else(|| thought(thinking)));
+        }
+        if let Some(refusal) = self.refusal.and_then(string) {
+            return Words::Refusal(refusal);
+        }
+        match self.text.and_then(string) {
+            Some(text) if self.kind.get() == Some("thinking") => Words::Reasoning(text),
+            Some(text) => Words::Text(text),
+            None => Words::Unknown,
+        }
+    }
+}
+
+/// The text in a list of thinking: its own small content list.
+fn thought(list: &RawValue) -> Cow<'_, str> {
+    let mut thought = String::new();
+    if let Ok(list) = serde_json::from_str::<List<ContentPart<'_>>>(list.get()) {
+        list.iter()
+            .filter_map(|part| part.text.and_then(string))
+            .for_each(|text| thought += &*text);
+    }
+    Cow::Owned(thought)
+}
+
+/// What it cost, under every name in use.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Tokens {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    prompt_tokens_details: Object<InputDetails>,
+    completion_tokens_details: Object<OutputDetails>,
+    /// DeepSeek.
+    prompt_cache_hit_tokens: Count,
+    /// Moonshot.
+    cached_tokens: Count,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    cached_tokens: Count,
+    cache_write_tokens: Count,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    reasoning_tokens: Count,
+}
+
+impl Tokens {
+    /// The totals as they stand: the input includes the cache, the output the reasoning.
+    pub(super) fn usage(&self) -> Usage {
+        let input = self.prompt_tokens_details.0.unwrap_or_default();
+        let output = self.completion_tokens_details.0.unwrap_or_default();
+        Usage {
+            input_tokens: self.prompt_tokens.0,
+            output_tokens: self.completion_tokens.0,
+            cache_read_tokens: input
+                .cached_tokens
+                .0
+                .or(self.prompt_cache_hit_tokens.0)
+                .or(self.cached_tokens.0),
+            cache_write_tokens: input.cache_write_tokens.0,
+            reasoning_tokens: output.reasoning_tokens.0,
+        }
+    }
+}
+
+impl Body<'_> {
+    /// Every usage in the body, from the general to the particular.
+    pub(super) fn usages(&self) -> impl Iterator<Item = Usage> {
+        let choice = self
+            .choices
+            .iter()
+            .filter_map(|choice| choice.usage.0.as_ref());
+        let groq = self
+            .x_groq
+            .0
+            .iter()
+            .filter_map(|groq| groq.usage.0.as_ref());
+        self.usage
+            .0
+            .iter()
+            .chain(choice)
+            .chain(groq)
+            .map(Tokens::usage)
+    }
+}
