@@ -14,7 +14,11 @@ impl ApiKey {
     pub fn new(key: impl Into<String>) -> Self {
         let key = key.into();
         let trimmed = key.trim();
-        if trimmed.len() == key.len() { Self(key) } else { Self(trimmed.to_owned()) }
+        if trimmed.len() == key.len() {
+            Self(key)
+        } else {
+            Self(trimmed.to_owned())
+        }
     }
 
     /// The key itself, for the one header it belongs in.

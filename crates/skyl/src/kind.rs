@@ -104,7 +104,9 @@ impl ErrorKind {
             Self::Auth => Some(Group::Auth),
             Self::RateLimit => Some(Group::RateLimit),
             Self::NotFound => Some(Group::NotFound),
-            Self::BadRequest | Self::ContextLength | Self::QuotaExhausted => Some(Group::BadRequest),
+            Self::BadRequest | Self::ContextLength | Self::QuotaExhausted => {
+                Some(Group::BadRequest)
+            }
             Self::Server | Self::Truncated => Some(Group::Server),
             Self::Unsupported => Some(Group::Unsupported),
             Self::Refusal => Some(Group::Refusal),

@@ -51,7 +51,10 @@ impl Message {
     /// A tool turn with the result of one call.
     #[must_use]
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::new(Role::Tool, vec![Part::ToolResult(ToolResult::new(call_id, content))])
+        Self::new(
+            Role::Tool,
+            vec![Part::ToolResult(ToolResult::new(call_id, content))],
+        )
     }
 
     /// All text parts joined without a separator; reasoning and refusals are not text.
@@ -89,7 +92,10 @@ impl Part {
     /// A text part.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(Text { text: text.into(), state: None })
+        Self::Text(Text {
+            text: text.into(),
+            state: None,
+        })
     }
 
     /// The words of a text part; `None` for every other part.
@@ -116,7 +122,10 @@ impl Text {
     /// Words with the provider's opaque state.
     #[must_use]
     pub fn with_state(text: impl Into<String>, state: Option<OpaqueState>) -> Self {
-        Self { text: text.into(), state }
+        Self {
+            text: text.into(),
+            state,
+        }
     }
 }
 
@@ -152,8 +161,17 @@ pub struct ToolCall {
 impl ToolCall {
     /// A call as it stands in a history.
     #[must_use]
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into(), state: None }
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            state: None,
+        }
     }
 
     /// Reads the arguments; empty text counts as `{}`.
@@ -191,13 +209,21 @@ impl ToolResult {
     /// A successful result.
     #[must_use]
     pub fn new(call_id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self { call_id: call_id.into(), content: content.into(), is_error: false }
+        Self {
+            call_id: call_id.into(),
+            content: content.into(),
+            is_error: false,
+        }
     }
 
     /// A failed result; the content says what went wrong.
     #[must_use]
     pub fn error(call_id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self { call_id: call_id.into(), content: content.into(), is_error: true }
+        Self {
+            call_id: call_id.into(),
+            content: content.into(),
+            is_error: true,
+        }
     }
 }
 
@@ -215,7 +241,10 @@ impl Reasoning {
     /// Reasoning text with the provider's opaque state.
     #[must_use]
     pub fn new(text: impl Into<String>, state: Option<OpaqueState>) -> Self {
-        Self { text: text.into(), state }
+        Self {
+            text: text.into(),
+            state,
+        }
     }
 }
 
@@ -230,7 +259,10 @@ impl OpaqueState {
     /// Keeps `json` for the provider named; the name is a dialect's [`family`](crate::Dialect::family).
     #[must_use]
     pub fn new(provider: impl Into<String>, json: Box<RawValue>) -> Self {
-        Self { provider: provider.into(), json }
+        Self {
+            provider: provider.into(),
+            json,
+        }
     }
 
     /// The raw JSON, if it belongs to the provider named; `None` for every other.
@@ -254,7 +286,12 @@ impl PartialEq for OpaqueState {
 
 impl fmt::Debug for OpaqueState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OpaqueState({}, {} bytes)", self.provider, self.json.get().len())
+        write!(
+            f,
+            "OpaqueState({}, {} bytes)",
+            self.provider,
+            self.json.get().len()
+        )
     }
 }
 
@@ -270,7 +307,9 @@ impl fmt::Debug for Text {
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Data { media_type, data } => write!(f, "Image({media_type}, {} bytes)", data.len()),
+            Self::Data { media_type, data } => {
+                write!(f, "Image({media_type}, {} bytes)", data.len())
+            }
             Self::Url(url) => write!(f, "Image(url of {} bytes)", url.len()),
         }
     }
@@ -278,14 +317,25 @@ impl fmt::Debug for Image {
 
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolCall({}, {}, {} bytes)", self.id, self.name, self.arguments.len())
+        write!(
+            f,
+            "ToolCall({}, {}, {} bytes)",
+            self.id,
+            self.name,
+            self.arguments.len()
+        )
     }
 }
 
 impl fmt::Debug for ToolResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.is_error { "error" } else { "ok" };
-        write!(f, "ToolResult({}, {outcome}, {} bytes)", self.call_id, self.content.len())
+        write!(
+            f,
+            "ToolResult({}, {outcome}, {} bytes)",
+            self.call_id,
+            self.content.len()
+        )
     }
 }
 

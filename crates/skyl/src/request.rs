@@ -46,7 +46,10 @@ impl Request {
     /// A request without messages; add them with [`Request::user`] or [`Request::message`].
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
-        Self { model: model.into(), ..Self::default() }
+        Self {
+            model: model.into(),
+            ..Self::default()
+        }
     }
 
     /// Sets the system prompt.
@@ -176,14 +179,19 @@ impl Request {
             if !tool.parameters.is_object() {
                 return refuse(format!("tool {t}: parameters must be a JSON schema object"));
             }
-            if self.tools[..t].iter().any(|earlier| earlier.name == tool.name) {
+            if self.tools[..t]
+                .iter()
+                .any(|earlier| earlier.name == tool.name)
+            {
                 return refuse(format!("tool {t}: the name `{}` is taken", tool.name));
             }
         }
         if let Some(ToolChoice::Tool(name)) = &self.tool_choice
             && !self.tools.iter().any(|tool| &tool.name == name)
         {
-            return refuse(format!("tool choice names `{name}`, which is not among the tools"));
+            return refuse(format!(
+                "tool choice names `{name}`, which is not among the tools"
+            ));
         }
         if self.tool_choice == Some(ToolChoice::Required) && self.tools.is_empty() {
             return refuse("tool choice requires a tool, and there are none".to_owned());
@@ -191,7 +199,9 @@ impl Request {
         if let Some(ResponseFormat::JsonSchema { schema, .. }) = &self.response_format
             && !schema.as_object().is_some_and(|schema| !schema.is_empty())
         {
-            return refuse("response format: the schema must be an object that says something".to_owned());
+            return refuse(
+                "response format: the schema must be an object that says something".to_owned(),
+            );
         }
         Ok(())
     }
@@ -223,9 +233,13 @@ fn check_part(role: Role, part: &Part) -> Result<(), &'static str> {
         }
         Part::ToolCall(_) => Ok(()),
         Part::ToolResult(_) if role != Role::Tool => Err("tool results belong in tool turns"),
-        Part::ToolResult(result) if result.call_id.is_empty() => Err("a tool result needs a call id"),
+        Part::ToolResult(result) if result.call_id.is_empty() => {
+            Err("a tool result needs a call id")
+        }
         Part::ToolResult(_) => Ok(()),
-        Part::Reasoning(_) if role != Role::Assistant => Err("reasoning belongs in assistant turns"),
+        Part::Reasoning(_) if role != Role::Assistant => {
+            Err("reasoning belongs in assistant turns")
+        }
         Part::Reasoning(_) => Ok(()),
     }
 }
@@ -240,8 +254,14 @@ impl fmt::Debug for Request {
             .field("max_tokens", &self.max_tokens)
             .field("temperature", &self.temperature)
             .field("top_p", &self.top_p)
-            .field("tools", &self.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>())
-            .field("provider_options", &self.provider_options.keys().collect::<Vec<_>>())
+            .field(
+                "tools",
+                &self.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
+            )
+            .field(
+                "provider_options",
+                &self.provider_options.keys().collect::<Vec<_>>(),
+            )
             .finish_non_exhaustive()
     }
 }
@@ -264,7 +284,12 @@ impl Tool {
     /// A tool with a JSON schema object for its arguments.
     #[must_use]
     pub fn new(name: impl Into<String>, parameters: Value) -> Self {
-        Self { name: name.into(), description: None, parameters, strict: None }
+        Self {
+            name: name.into(),
+            description: None,
+            parameters,
+            strict: None,
+        }
     }
 
     /// Says what the tool does.
@@ -371,7 +396,11 @@ impl ResponseFormat {
     /// A strict JSON schema named `response`.
     #[must_use]
     pub fn json_schema(schema: Value) -> Self {
-        Self::JsonSchema { name: "response".to_owned(), schema, strict: true }
+        Self::JsonSchema {
+            name: "response".to_owned(),
+            schema,
+            strict: true,
+        }
     }
 }
 

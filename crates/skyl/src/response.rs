@@ -28,8 +28,13 @@ impl Usage {
     /// Providers that report while streaming report running totals, so later figures replace
     /// earlier ones and are never added to them.
     pub fn update(&mut self, later: Self) {
-        let Self { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens } =
-            later;
+        let Self {
+            input_tokens,
+            output_tokens,
+            cache_read_tokens,
+            cache_write_tokens,
+            reasoning_tokens,
+        } = later;
         for (slot, value) in [
             (&mut self.input_tokens, input_tokens),
             (&mut self.output_tokens, output_tokens),
@@ -94,7 +99,10 @@ impl Warning {
     /// A warning about a field.
     #[must_use]
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { field: field.into(), message: message.into() }
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 }
 
@@ -165,9 +173,11 @@ impl fmt::Debug for StreamEvent {
                 write!(f, "ToolCallArguments({index}, {} bytes)", fragment.len())
             }
             Self::ToolCall(call) => call.fmt(f),
-            Self::Done { stop_reason, usage } => {
-                f.debug_struct("Done").field("stop_reason", stop_reason).field("usage", usage).finish()
-            }
+            Self::Done { stop_reason, usage } => f
+                .debug_struct("Done")
+                .field("stop_reason", stop_reason)
+                .field("usage", usage)
+                .finish(),
         }
     }
 }
@@ -192,6 +202,12 @@ impl ModelInfo {
     /// A model of which only the name is known.
     #[must_use]
     pub fn new(id: impl Into<String>, raw: Bytes) -> Self {
-        Self { id: id.into(), display_name: None, context_window: None, max_output_tokens: None, raw }
+        Self {
+            id: id.into(),
+            display_name: None,
+            context_window: None,
+            max_output_tokens: None,
+            raw,
+        }
     }
 }

@@ -70,7 +70,10 @@ impl Sink {
             Some(Part::Reasoning(reasoning)) if reasoning.state.is_none() => {
                 reasoning.text.push_str(&piece);
             }
-            _ => self.answer.parts.push(Part::Reasoning(Reasoning::new(piece.as_str(), None))),
+            _ => self
+                .answer
+                .parts
+                .push(Part::Reasoning(Reasoning::new(piece.as_str(), None))),
         }
         self.push(StreamEvent::Reasoning(piece));
     }
@@ -81,7 +84,10 @@ impl Sink {
             Some(Part::Reasoning(reasoning)) if reasoning.state.is_none() => {
                 reasoning.state = Some(state);
             }
-            _ => self.answer.parts.push(Part::Reasoning(Reasoning::new("", Some(state)))),
+            _ => self
+                .answer
+                .parts
+                .push(Part::Reasoning(Reasoning::new("", Some(state)))),
         }
     }
 
@@ -89,7 +95,10 @@ impl Sink {
     pub fn text_state(&mut self, state: OpaqueState) {
         match self.answer.parts.last_mut() {
             Some(Part::Text(text)) if text.state.is_none() => text.state = Some(state),
-            _ => self.answer.parts.push(Part::Text(Text::with_state("", Some(state)))),
+            _ => self
+                .answer
+                .parts
+                .push(Part::Text(Text::with_state("", Some(state)))),
         }
     }
 
@@ -99,7 +108,10 @@ impl Sink {
         if piece.is_empty() {
             return;
         }
-        self.answer.refusal.get_or_insert_with(String::new).push_str(&piece);
+        self.answer
+            .refusal
+            .get_or_insert_with(String::new)
+            .push_str(&piece);
         self.push(StreamEvent::Refusal(piece));
     }
 
@@ -118,7 +130,10 @@ impl Sink {
             id: call.id.clone(),
             name: call.name.clone(),
         });
-        self.answer.calls.push(Call { part: self.answer.parts.len(), closed: false });
+        self.answer.calls.push(Call {
+            part: self.answer.parts.len(),
+            closed: false,
+        });
         self.answer.parts.push(Part::ToolCall(call));
         index
     }
@@ -126,7 +141,9 @@ impl Sink {
     /// More of a call's arguments; empty pieces and unknown indexes are nothing.
     pub fn tool_arguments(&mut self, index: usize, fragment: impl Into<String>) {
         let fragment = fragment.into();
-        let Some(call) = self.call_mut(index) else { return };
+        let Some(call) = self.call_mut(index) else {
+            return;
+        };
         if fragment.is_empty() {
             return;
         }
@@ -209,7 +226,16 @@ impl Sink {
 
     /// Takes a whole answer: what a server sends that ignores the wish for a stream.
     pub fn whole(&mut self, decoded: Decoded) {
-        let Decoded { id, model, parts, refusal, stop_reason, usage, request_id, warnings } = decoded;
+        let Decoded {
+            id,
+            model,
+            parts,
+            refusal,
+            stop_reason,
+            usage,
+            request_id,
+            warnings,
+        } = decoded;
         self.id(id.as_deref().unwrap_or_default());
         self.model(model.as_deref().unwrap_or_default());
         self.request_id(request_id.as_deref().unwrap_or_default());
@@ -260,8 +286,12 @@ impl Sink {
     /// The answer so far. Calls that are still open are left out: half a call must not be run.
     pub(crate) fn partial(&self) -> Decoded {
         let answer = &self.answer;
-        let open: Vec<usize> =
-            answer.calls.iter().filter(|call| !call.closed).map(|call| call.part).collect();
+        let open: Vec<usize> = answer
+            .calls
+            .iter()
+            .filter(|call| !call.closed)
+            .map(|call| call.part)
+            .collect();
         let parts = answer
             .parts
             .iter()
@@ -271,7 +301,10 @@ impl Sink {
             .collect();
         let mut decoded = Decoded::new(
             parts,
-            answer.stop_reason.clone().unwrap_or_else(|| StopReason::Other(String::new())),
+            answer
+                .stop_reason
+                .clone()
+                .unwrap_or_else(|| StopReason::Other(String::new())),
         );
         decoded.id.clone_from(&answer.id);
         decoded.model.clone_from(&answer.model);
@@ -293,7 +326,11 @@ impl Sink {
     }
 
     fn call_mut(&mut self, index: usize) -> Option<&mut ToolCall> {
-        match self.answer.parts.get_mut(self.answer.calls.get(index)?.part)? {
+        match self
+            .answer
+            .parts
+            .get_mut(self.answer.calls.get(index)?.part)?
+        {
             Part::ToolCall(call) => Some(call),
             _ => None,
         }
