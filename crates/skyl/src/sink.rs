@@ -283,6 +283,22 @@ impl Sink {
         self.queue.pop_front()
     }
 
+    /// Whether an event waits for the caller.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Whether the refusal rule has something to look at.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.answer.stop_reason == Some(StopReason::Refusal)
+            || self.answer.refusal.as_ref().is_some_and(|words| !words.is_empty())
+    }
+
+    /// The request id of the body, as far as it is known.
+    pub(crate) fn request_id_so_far(&self) -> Option<&str> {
+        self.answer.request_id.as_deref()
+    }
+
     /// The answer so far. Calls that are still open are left out: half a call must not be run.
     pub(crate) fn partial(&self) -> Decoded {
         let answer = &self.answer;
@@ -323,6 +339,11 @@ impl Sink {
     /// Why the model stopped, as far as it is known.
     pub(crate) fn stop(&self) -> Option<&StopReason> {
         self.answer.stop_reason.as_ref()
+    }
+
+    /// Why the model stopped; an empty word where nobody said.
+    pub(crate) fn stop_or_unknown(&self) -> StopReason {
+        self.stop().cloned().unwrap_or_else(|| StopReason::Other(String::new()))
     }
 
     fn call_mut(&mut self, index: usize) -> Option<&mut ToolCall> {

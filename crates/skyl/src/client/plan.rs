@@ -1,0 +1,93 @@
+//! The settings one call runs under: the client's, and over them the call's own.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use skyl_retry::{Clock, RetryBudget, RetryPolicy};
+
+use crate::client::Core;
+use crate::client::builder::{check_policy, check_timeout};
+use crate::client::options::{CallOptions, Cancel, ShouldRetry, Timeouts};
+use crate::error::Error;
+
+/// What one call was told, checked.
+pub(crate) struct Plan<'c> {
+    pub(crate) policy: Cow<'c, RetryPolicy>,
+    pub(crate) timeouts: Timeouts,
+    /// The limit of one attempt of this operation.
+    pub(crate) attempt_timeout: Duration,
+    /// On the client's clock.
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) should_retry: Option<Arc<ShouldRetry>>,
+    pub(crate) budget: Option<&'c RetryBudget>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl<'c> Plan<'c> {
+    pub(crate) fn new(
+        core: &'c Core,
+        options: CallOptions,
+        attempt_timeout: impl FnOnce(&Timeouts) -> Duration,
+    ) -> Result<(Self, Cancel), Error> {
+        let provider = &core.provider;
+        for (name, timeout) in [
+            ("attempt_timeout", options.timeouts.attempt),
+            ("first_content_timeout", options.timeouts.first_content),
+            ("idle_timeout", options.timeouts.idle),
+            ("total_timeout", options.total_timeout),
+        ] {
+            check_timeout(timeout)
+                .map_err(|why| Error::refused(provider, format!("{name}: {why}")))?;
+        }
+        let policy = match options.policy {
+            None => Cow::Borrowed(&core.policy),
+            Some(policy) => {
+                check_policy(&policy).map_err(|why| Error::invalid_policy(provider, &why))?;
+                Cow::Owned(policy)
+            }
+        };
+        let timeouts = options.timeouts.or(core.timeouts);
+        let plan = Self {
+            attempt_timeout: attempt_timeout(&timeouts),
+            timeouts,
+            deadline: deadline(core, options.deadline, options.total_timeout),
+            budget: budget(core, &policy),
+            policy,
+            should_retry: options.should_retry.or_else(|| core.should_retry.clone()),
+            headers: options.headers,
+            idempotency_key: options.idempotency_key,
+        };
+        Ok((plan, options.cancel))
+    }
+}
+
+/// The end of the call on the client's clock; the clock is read only if there is one.
+fn deadline(core: &Core, at: Option<Instant>, total: Option<Duration>) -> Option<Duration> {
+    let until = at.map(|at| at.saturating_duration_since(instant()));
+    let left = until
+        .into_iter()
+        .chain(total.or(core.total_timeout))
+        .min()?;
+    Some(core.clock.now().saturating_add(left))
+}
+
+/// The bucket this policy draws from. One that was given to the client serves every call; one that
+/// only a call's own policy asks for is made on first use and kept.
+fn budget<'c>(core: &'c Core, policy: &RetryPolicy) -> Option<&'c RetryBudget> {
+    if core.retry_budget.get().is_none() {
+        let made = RetryBudget::for_policy(policy)?;
+        return Some(core.retry_budget.get_or_init(|| made));
+    }
+    core.retry_budget.get().map(|budget| &**budget)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a deadline is given as an Instant; this is where it becomes time left on the clock"
+)]
+fn instant() -> Instant {
+    // Tokio's, so that a paused clock and its instants agree.
+    tokio::time::Instant::now().into_std()
+}

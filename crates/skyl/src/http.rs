@@ -1,0 +1,154 @@
+//! The HTTP client, held to what a retry engine needs.
+//!
+//! The library underneath is one decision of one file. It sends exactly what it is told, once:
+//! redirects are not followed, its own retries are off, nothing is compressed, and it speaks
+//! HTTP/1.1 alone, where an attempt that is cut takes its connection with it. So a timeout or a
+//! reset is never followed by a retry on the same connection.
+//!
+//! One exception is left to it: a pooled connection that turns out to be closed before a byte was
+//! written is replaced by a new one. Nothing was sent, so nothing is sent twice.
+
+mod body;
+mod failure;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+
+use crate::scrub::BoxError;
+
+pub(crate) use self::body::{Body, ReadFailure};
+pub(crate) use self::failure::TransportFailure;
+
+/// One pool of connections, with all settings applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    client: reqwest::Client,
+}
+
+/// The caller's changes to the HTTP library's builder.
+pub(crate) type Adjust = Box<dyn FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder + Send>;
+
+impl Http {
+    /// Applies the caller's settings, then skyl's own.
+    pub(crate) fn build(
+        connect_timeout: Duration,
+        adjust: Option<Adjust>,
+    ) -> Result<Self, BoxError> {
+        let mut builder = reqwest::Client::builder().user_agent(USER_AGENT);
+        if let Some(adjust) = adjust {
+            builder = adjust(builder);
+        }
+        let client = builder
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .http1_only()
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
+            .connect_timeout(connect_timeout)
+            .build()?;
+        Ok(Self { client })
+    }
+
+    /// Sends the request once and reads the head of the answer.
+    ///
+    /// # Cancel safety
+    /// Dropping it closes the connection, if one was in use.
+    pub(crate) async fn send(
+        &self,
+        wire: &Wire,
+        extra: Option<(HeaderName, HeaderValue)>,
+    ) -> Result<Reply, TransportFailure> {
+        let mut request = reqwest::Request::new(wire.method.clone(), wire.url.clone());
+        request.headers_mut().clone_from(&wire.headers);
+        request.headers_mut().extend(extra);
+        if !wire.body.is_empty() {
+            // By reference count: every attempt sends the very same bytes.
+            *request.body_mut() = Some(wire.body.clone().into());
+        }
+        let response = self
+            .client
+            .execute(request)
+            .await
+            .map_err(TransportFailure::new)?;
+        let (head, body) = http::Response::from(response).into_parts();
+        Ok(Reply {
+            head: ReplyHead {
+                status: head.status.as_u16(),
+                headers: head.headers,
+            },
+            body: Body::new(body),
+        })
+    }
+}
+
+/// A request as it goes over the wire: encoded once, sent once per attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    pub(crate) method: Method,
+    pub(crate) url: reqwest::Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// An answer whose body is still to be read.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) head: ReplyHead,
+    pub(crate) body: Body,
+}
+
+/// Status and headers of an answer.
+#[derive(Debug)]
+pub(crate) struct ReplyHead {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+}
+
+impl ReplyHead {
+    /// The id under which the provider knows the request.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        REQUEST_ID_HEADERS
+            .iter()
+            .filter_map(|name| self.headers.get(*name)?.to_str().ok())
+            .find(|id| !id.is_empty())
+    }
+
+    /// The headers as the hint parser wants them.
+    pub(crate) fn pairs(&self) -> Vec<(&str, &[u8])> {
+        self.headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect()
+    }
+
+    pub(crate) fn content_type(&self) -> Option<&str> {
+        let value = self
+            .headers
+            .get(http::header::CONTENT_TYPE)?
+            .to_str()
+            .ok()?;
+        Some(value.split(';').next().unwrap_or_default().trim())
+    }
+}
+
+const USER_AGENT: &str = concat!("skyl/", env!("CARGO_PKG_VERSION"));
+
+/// Where providers put the id, the most telling first: OpenAI and most others; Anthropic; OpenRouter;
+/// Azure's gateway and its services; AWS; Cloudflare, which stands before many.
+const REQUEST_ID_HEADERS: [&str; 7] = [
+    "x-request-id",
+    "request-id",
+    "x-generation-id",
+    "apim-request-id",
+    "x-ms-request-id",
+    "x-amzn-requestid",
+    "cf-ray",
+];
+
+#[cfg(test)]
+mod tests;
