@@ -6,10 +6,12 @@
 
 mod history;
 mod image;
+mod page;
 mod percent;
 mod text;
 
 pub(crate) use self::history::{History, Speaker, Turn};
 pub(crate) use self::image::Picture;
+pub(crate) use self::page::headline;
 pub(crate) use self::percent::segment;
 pub(crate) use self::text::{cut, json_text, text};

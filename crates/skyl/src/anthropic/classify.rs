@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::dialect::Fault;
 use crate::kind::{ErrorKind, classify_status};
-use crate::native::cut;
+use crate::native::{cut, headline};
 
 /// Classifies a reply with a status of 300 or more, whatever its body is.
 pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return Fault::from_status(status);
+        return Fault::from_status(status).with_message(headline(body));
     };
-    let said = Said::read(&value, 0).unwrap_or_default();
+    let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
     fault(said, Some(status))
 }
 
@@ -95,7 +95,8 @@ impl Said {
             status: number.and_then(|number| u16::try_from(number).ok()),
             message: match &error["message"] {
                 Value::String(message) => message.clone(),
-                Value::Null => String::new(),
+                // Gateways have words of their own.
+            Value::Null => text(&error["detail"]).unwrap_or_default(),
                 other => other.to_string(),
             },
             request_id: None,

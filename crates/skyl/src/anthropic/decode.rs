@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::stream::Decoder;
 use super::wire::{Answer, Model, Models};
 use super::{NAME, classify};
-use crate::dialect::lenient::is_blank;
+use crate::dialect::lenient::{Object, is_blank};
 use crate::dialect::{Decoded, Fault, ModelsPage};
 use crate::native::text;
 use crate::response::ModelInfo;
@@ -20,10 +20,8 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
     if body.is_empty() {
         return Err(Fault::empty_response());
     }
-    let answer: Answer<'_> = match serde_json::from_slice(body) {
-        Ok(answer) => answer,
-        // An array around an error is no object, and still the error.
-        Err(_) => return Err(unreadable(body)),
+    let Ok(Object(Some(answer))) = serde_json::from_slice::<Object<Answer<'_>>>(body) else {
+        return Err(unreadable(body));
     };
     if answer.error.is_some_and(|error| !is_blank(error)) || answer.kind.get() == Some("error") {
         return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
@@ -57,7 +55,9 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
 
 /// Decodes a page of models.
 pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
-    let page: Models<'_> = serde_json::from_slice(body).map_err(|_| unreadable(body))?;
+    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(body) else {
+        return Err(unreadable(body));
+    };
     if page.error.is_some_and(|error| !is_blank(error)) {
         return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
     }

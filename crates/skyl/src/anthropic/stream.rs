@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -86,7 +87,7 @@ impl StreamDecoder for Decoder {
                 Ok(data) => self.event("message", data, true, sink),
                 Err(_) => Err(Fault::decode("an event is not UTF-8")),
             },
-            Frame::Stray(bytes) => self.stray(bytes),
+            Frame::Stray(bytes) => self.stray(bytes, sink),
         }
     }
 
@@ -112,7 +113,7 @@ impl Decoder {
         if data.is_empty() || data == "[DONE]" {
             return Ok(Flow::More);
         }
-        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else {
+        let Ok(Object(Some(event))) = serde_json::from_str::<Object<Event<'_>>>(data) else {
             if !terminated {
                 // Cut inside an event: the missing end of the stream tells it better.
                 return Ok(Flow::More);
@@ -160,13 +161,25 @@ impl Decoder {
         Ok(Flow::More)
     }
 
-    /// Bytes between events: an error, or the sign of a broken stream.
-    fn stray(&mut self, bytes: &[u8]) -> Result<Flow, Fault> {
-        if let Some(fault) = classify::in_band(bytes) {
+    /// Bytes between events: an error, an event that lost its `data:`, or a broken stream.
+    fn stray(&mut self, bytes: &[u8], sink: &mut Sink) -> Result<Flow, Fault> {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim();
+        if let Some(error) = text.strip_prefix("error:") {
+            return Err(self.failed(classify::error_event(error.trim())));
+        }
+        if let Some(fault) = classify::in_band(text.as_bytes()) {
             return Err(self.failed(fault));
         }
+        if text.starts_with('<') {
+            return Err(Fault::decode("a page in the middle of a stream"));
+        }
+        if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+            return self.event("message", text, true, sink);
+        }
         // Half an error must not pass for the end of a whole answer.
-        self.broken |= bytes.trim_ascii_start().starts_with(b"{");
+        self.broken |= text.starts_with(['{', '[']);
+        self.warn(sink, "stream", "held bytes that belong to no event");
         Ok(Flow::More)
     }
 
@@ -277,8 +290,10 @@ impl Decoder {
         {
             self.close(Some(index), sink);
         }
-        let content: Content<'_> = serde_json::from_str(block.get())
-            .map_err(|_| Fault::decode("a block of the answer cannot be read"))?;
+        let Ok(Object(Some(content))) = serde_json::from_str::<Object<Content<'_>>>(block.get())
+        else {
+            return Err(Fault::decode("a block of the answer cannot be read"));
+        };
         let mut held = Vec::new();
         let kind = match content.kind.get().unwrap_or("text") {
             "text" => {

@@ -11,14 +11,14 @@ use skyl_retry::hint::{prose, protobuf_duration};
 
 use crate::dialect::Fault;
 use crate::kind::{ErrorKind, classify_status};
-use crate::native::cut;
+use crate::native::{cut, headline};
 
 /// Classifies a reply with a status of 300 or more, whatever its body is.
 pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return Fault::from_status(status);
+        return Fault::from_status(status).with_message(headline(body));
     };
-    let said = Said::read(&value, 0).unwrap_or_default();
+    let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
     fault(said, Some(status))
 }
 
@@ -68,6 +68,8 @@ impl Said {
                 message: text.clone(),
                 ..Self::default()
             },
+            // An error that lost its envelope.
+            _ if body["code"].is_number() && body["status"].is_string() => Self::of(body),
             _ => return None,
         };
         // SDKs and gateways put the whole body into the message, as text.
@@ -104,7 +106,8 @@ impl Said {
         };
         let message = match &error["message"] {
             Value::String(message) => message.clone(),
-            Value::Null => String::new(),
+            // Gateways have words of their own.
+            Value::Null => text(&error["detail"]).unwrap_or_default(),
             other => other.to_string(),
         };
         let no_quota = has_zero_limit(&message);

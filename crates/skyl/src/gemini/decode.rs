@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::classify;
 use super::stream::Decoder;
 use super::wire::{Model, Models};
-use crate::dialect::lenient::is_blank;
+use crate::dialect::lenient::{Object, is_blank};
 use crate::dialect::{Decoded, Fault, ModelsPage};
 use crate::response::ModelInfo;
 use crate::sink::Sink;
@@ -41,7 +41,9 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
 
 /// Decodes a page of models.
 pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
-    let page: Models<'_> = serde_json::from_slice(body).map_err(|_| unreadable(body))?;
+    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(body) else {
+        return Err(unreadable(body));
+    };
     if page.error.is_some_and(|error| !is_blank(error)) {
         return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
     }

@@ -7,11 +7,12 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::wire::{AnswerCall, AnswerPart, Candidate, Chunk, State};
 use super::{NAME, classify, wire};
-use crate::dialect::lenient::{Count, is_blank};
+use crate::dialect::lenient::{Count, Object, is_blank};
 use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
 use crate::kind::ErrorKind;
 use crate::message::OpaqueState;
@@ -69,14 +70,7 @@ impl StreamDecoder for Decoder {
                 Ok(data) => self.chunk(data, sink)?,
                 Err(_) => return Err(Fault::decode("a chunk is not UTF-8")),
             },
-            Frame::Stray(bytes) => {
-                if let Some(fault) = classify::in_band(bytes) {
-                    return Err(self.failed(fault));
-                }
-                // Half an error must not pass for the end of a whole answer.
-                let bytes = bytes.trim_ascii_start();
-                self.broken |= bytes.starts_with(b"{") || bytes.starts_with(b"[");
-            }
+            Frame::Stray(bytes) => self.stray(bytes, sink)?,
         }
         Ok(Flow::More)
     }
@@ -91,9 +85,31 @@ impl StreamDecoder for Decoder {
 }
 
 impl Decoder {
+    /// Bytes between chunks: an error, a chunk that lost its `data:`, or a broken stream.
+    fn stray(&mut self, bytes: &[u8], sink: &mut Sink) -> Result<(), Fault> {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim();
+        if let Some(error) = text.strip_prefix("error:") {
+            return Err(self.failed(classify::error_event(error.trim())));
+        }
+        if let Some(fault) = classify::in_band(text.as_bytes()) {
+            return Err(self.failed(fault));
+        }
+        if text.starts_with('<') {
+            return Err(Fault::decode("a page in the middle of a stream"));
+        }
+        if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+            return self.chunk(text, sink);
+        }
+        // Half an error must not pass for the end of a whole answer.
+        self.broken |= text.starts_with(['{', '[']);
+        self.warn(sink, "stream", "held bytes that belong to no event");
+        Ok(())
+    }
+
     /// Takes one chunk.
     pub(super) fn chunk(&mut self, data: &str, sink: &mut Sink) -> Result<(), Fault> {
-        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
+        let Ok(Object(Some(chunk))) = serde_json::from_str::<Object<Chunk<'_>>>(data) else {
             return Err(match classify::in_band(data.as_bytes()) {
                 Some(fault) => self.failed(fault),
                 None => Fault::decode("a chunk of the answer cannot be read"),
@@ -103,6 +119,11 @@ impl Decoder {
         self.count(chunk.usage_metadata.0, sink);
         if chunk.error.is_some_and(|error| !is_blank(error)) {
             return Err(self.failed(classify::error_event(data)));
+        }
+        if chunk.is_empty()
+            && let Some(fault) = classify::in_band(data.as_bytes())
+        {
+            return Err(self.failed(fault));
         }
         let id = chunk.response_id.get().unwrap_or_default();
         sink.id(id);
@@ -146,8 +167,10 @@ impl Decoder {
             .as_ref()
             .and_then(|content| content.parts.as_ref());
         for raw in parts.into_iter().flatten() {
-            let part: AnswerPart<'_> = serde_json::from_str(raw.get())
-                .map_err(|_| Fault::decode("a part of the answer cannot be read"))?;
+            let Ok(Object(Some(part))) = serde_json::from_str::<Object<AnswerPart<'_>>>(raw.get())
+            else {
+                return Err(Fault::decode("a part of the answer cannot be read"));
+            };
             self.part(&part, raw, sink)?;
         }
         if let Some(reason) = candidate.finish_reason.get() {

@@ -205,6 +205,15 @@ pub(super) struct Chunk<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
+impl Chunk<'_> {
+    /// Whether it has nothing an answer would have.
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+            && self.prompt_feedback.0.is_none()
+            && self.usage_metadata.0.is_none()
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Candidate<'a> {
