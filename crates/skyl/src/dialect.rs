@@ -6,6 +6,8 @@
 //! unchanged. Dialects make faults; only the client makes errors, since only the client knows the
 //! attempts, the waits and the key to scrub.
 
+#[cfg(test)]
+pub(crate) mod harness;
 pub(crate) mod lenient;
 
 use std::fmt;

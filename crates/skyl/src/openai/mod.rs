@@ -147,3 +147,6 @@ impl Dialect for OpenAi {
 }
 
 const BASE_URL: &str = "https://api.openai.com/v1";
+
+#[cfg(test)]
+mod tests;
