@@ -114,3 +114,60 @@ fn number(digits: &str) -> u128 {
         n.saturating_mul(10).saturating_add(u128::from(b - b'0'))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_digits_with_an_optional_fraction() {
+        for (text, nanos) in [
+            ("0", 0),
+            ("007", 7_000_000_000),
+            ("1.5", 1_500_000_000),
+            ("0.1", 100_000_000),
+        ] {
+            assert_eq!(
+                Decimal::whole(text).map(|n| n.times(SECOND)),
+                Some(nanos),
+                "{text}"
+            );
+        }
+        for bad in [
+            "", ".", "1.", ".5", "+1", "-1", "1e3", "1_0", " 1", "1 ", "1.5.", "٣",
+        ] {
+            assert!(Decimal::whole(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_number_is_left_alone() {
+        let (number, rest) = Decimal::split("12.5ms").unwrap();
+        assert_eq!((number.times(MILLISECOND), rest), (12_500_000, "ms"));
+        let (number, rest) = Decimal::split("20.").unwrap();
+        assert_eq!((number.times(SECOND), rest), (20 * SECOND, "."));
+    }
+
+    #[test]
+    fn parts_of_a_nanosecond_round_up_and_sizes_saturate() {
+        let nanos = |text| Decimal::whole(text).unwrap().times(SECOND);
+        assert_eq!(nanos("0.0000000010"), 1);
+        assert_eq!(nanos("0.0000000011"), 2);
+        assert_eq!(nanos("0.000000001000000000000000000001"), 2);
+        assert_eq!(nanos(&"9".repeat(60)), u128::MAX);
+        assert!(Decimal::whole("0.000").unwrap().is_zero());
+        assert!(!Decimal::whole("0.001").unwrap().is_zero());
+    }
+
+    #[test]
+    fn units_end_where_the_next_number_begins() {
+        assert_eq!(
+            with_units("1m6.5s", &GO_UNITS),
+            Some(MINUTE + 6_500 * MILLISECOND)
+        );
+        assert_eq!(with_units("5ms", &GO_UNITS), Some(5 * MILLISECOND));
+        for bad in ["", "5", "5s5", "5 s", "s", "5q"] {
+            assert_eq!(with_units(bad, &GO_UNITS), None, "{bad}");
+        }
+    }
+}

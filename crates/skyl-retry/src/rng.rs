@@ -225,6 +225,21 @@ mod tests {
     }
 
     #[test]
+    fn no_residue_is_favored() {
+        // Three quarters of 2⁶⁴: without rejection every third value would come twice as often.
+        let mut rng = Rng::from_seed(1);
+        let max = 3 * (1_u128 << 62) - 1;
+        let mut counts = [0_u32; 3];
+        for _ in 0..30_000 {
+            counts[usize::try_from(rng.up_to_nanos(max) % 3).unwrap()] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (9_500..10_500).contains(count)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
     fn wide_ranges_are_filled_evenly() {
         let mut rng = Rng::from_seed(1);
         for max in [

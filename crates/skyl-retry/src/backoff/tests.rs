@@ -104,6 +104,13 @@ fn a_shave_takes_from_the_whole_length_and_not_from_its_parts() {
 }
 
 #[test]
+fn a_whole_shave_is_never_more_than_the_ceiling() {
+    // A float rounds this length up by a nanosecond.
+    let long = (1 << 53) + 3;
+    assert_eq!(room(Jitter::Shave(1.0), long), long);
+}
+
+#[test]
 fn no_crowd_gathers_on_the_cap() {
     // Clipping after jitter put a quarter to a third of all waits exactly on the cap.
     for jitter in [Jitter::Full, Jitter::Equal, Jitter::Shave(0.25)] {
@@ -189,6 +196,8 @@ fn any_jitter() -> impl Strategy<Value = Jitter> {
         Just(Jitter::Equal),
         Just(Jitter::Decorrelated),
         (0.0..=1.0).prop_map(Jitter::Shave),
+        // The whole ceiling, which a float may round up.
+        Just(Jitter::Shave(1.0)),
     ]
 }
 

@@ -121,6 +121,8 @@ fn deposits_stop_at_the_capacity() {
     for _ in 0..1_000_000 {
         budget.deposit();
     }
+    // The word itself stops there too: years of successes must not carry it to its end.
+    assert_eq!(budget.word.load(Relaxed), budget.capacity);
     assert_eq!(drain(&budget, ZERO), 2);
 }
 

@@ -164,8 +164,7 @@ impl Future for ManualSleep {
             .begun
             .get_or_insert_with(|| state.begin(kind, duration));
         if kind == Kind::Sleep && state.mode == Mode::Skipping {
-            let to = begun.until.max(state.now);
-            state.move_to(to).wake(state);
+            state.move_to(begun.until).wake(state);
             return Poll::Ready(());
         }
         if state.now >= begun.until {

@@ -14,6 +14,9 @@ fn a_pause_holds_its_own_host_and_model_until_it_passes() {
     }
     assert_eq!(pause.remaining("a", "other", 6 * SECOND), None);
     assert_eq!(pause.remaining("other", "m", 6 * SECOND), None);
+    // It passes at its own end, also while another one still stands.
+    pause.note("a", "other", 5 * SECOND, 60 * SECOND);
+    assert_eq!(pause.remaining("a", "m", 15 * SECOND), None);
 }
 
 #[test]

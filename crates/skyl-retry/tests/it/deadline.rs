@@ -194,16 +194,20 @@ impl Clock for Late {
 
 #[tokio::test]
 async fn after_a_wait_that_ended_late_nothing_more_is_sent() {
-    let clock = Late(ManualClock::skipping());
-    let script = Script::new(&clock.0, &[Outcome::Asks(429, 4)]);
-    let policy = RetryPolicy::chat();
-    let stopped = retry(&policy, &clock)
-        .deadline(9 * SECOND)
-        .run(async |_| script.attempt(), classify)
-        .await
-        .unwrap_err();
-    assert_eq!(stopped.reason, StopReason::Deadline);
-    assert_eq!(stopped.last, Some(Outcome::Asks(429, 4)));
-    assert!(!stopped.cut_in_flight);
-    assert_eq!(script.called_at(), [0.0]);
+    // The wait of 4 s ends at 14 s: past the deadline, or with too little left of it.
+    for (deadline, attempts) in [(9_000, 1), (14_050, 1), (14_100, 2)] {
+        let clock = Late(ManualClock::skipping());
+        let script = Script::new(&clock.0, &[Outcome::Asks(429, 4)]);
+        let policy = RetryPolicy::chat();
+        let stopped = retry(&policy, &clock)
+            .deadline(Duration::from_millis(deadline))
+            .run(async |_| script.attempt(), classify)
+            .await
+            .unwrap_err();
+        assert_eq!(stopped.reason, StopReason::Deadline);
+        assert_eq!(stopped.last, Some(Outcome::Asks(429, 4)));
+        assert!(!stopped.cut_in_flight);
+        assert_eq!(stopped.attempts, attempts, "{deadline}");
+        assert_eq!(script.called_at().len(), usize::try_from(attempts).unwrap());
+    }
 }
