@@ -92,7 +92,7 @@ fn happy_path(effort: Effort) -> String {
             }),
         ],
     );
-    table("Engine, first attempt succeeds", "call", &figures)
+    table("Engine, first attempt succeeds", "call", None, &figures)
 }
 
 fn decision(effort: Effort) -> String {
@@ -184,6 +184,7 @@ fn decision(effort: Effort) -> String {
     table(
         "Engine, decision with jitter after a failure",
         "decision",
+        None,
         &figures,
     )
 }

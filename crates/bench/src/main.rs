@@ -3,6 +3,10 @@
 //! `cargo run --release -p bench` prints every table; a name prints one. `--smoke` runs each
 //! measurement once and briefly, to see that it still runs. Ratios are what to quote: absolute
 //! times belong to one machine on one day.
+//!
+//! With `--features allocations` the same tables show allocations instead of times. One build
+//! does not show both: the counter costs three times what an allocation does, and would make
+//! every contender that allocates look slower than it is.
 
 mod engine;
 mod measure;
@@ -15,7 +19,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use crate::measure::Effort;
 
-#[global_allocator]
+#[cfg_attr(feature = "allocations", global_allocator)]
 static ALLOCATIONS: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Name, what it measures, how.

@@ -1,8 +1,8 @@
-//! Times contenders against each other, in one run, and counts what they allocate.
+//! Times contenders against each other, in one run; or, in a build of its own, counts what they
+//! allocate.
 //!
 //! Rounds are interleaved: each contender runs once a round, in turn, so that a machine whose speed
-//! drifts slows them all. The median round is quoted. Allocations are counted in a round of their
-//! own, so that counting costs no time.
+//! drifts slows them all. The median round is quoted.
 
 use std::time::Instant;
 
@@ -51,10 +51,15 @@ impl Effort {
 /// What one contender took, per operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Figures {
-    pub(crate) name: &'static str,
-    pub(crate) nanos: f64,
-    pub(crate) allocations: f64,
-    pub(crate) bytes: f64,
+    name: &'static str,
+    taken: Taken,
+}
+
+/// One build takes the times, the other counts.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    Nanos(f64),
+    Allocations { number: f64, bytes: f64 },
 }
 
 /// Runs all contenders, interleaved, `iterations` operations a round.
@@ -64,53 +69,111 @@ pub(crate) fn compare(
     mut contenders: Vec<Contender<'_>>,
 ) -> Vec<Figures> {
     let iterations = effort.scale(iterations);
-    let mut times = vec![Vec::new(); contenders.len()];
     for contender in &mut contenders {
         (contender.run)(iterations / 10 + 1);
     }
-    for _ in 0..effort.rounds() {
+    let taken = if cfg!(feature = "allocations") {
+        count(iterations, &mut contenders)
+    } else {
+        time(effort.rounds(), iterations, &mut contenders)
+    };
+    contenders
+        .iter()
+        .zip(taken)
+        .map(|(contender, taken)| Figures {
+            name: contender.name,
+            taken,
+        })
+        .collect()
+}
+
+/// A table of one comparison; ratios are against the first row. With the bytes an operation
+/// reads, it shows the throughput too.
+pub(crate) fn table(title: &str, unit: &str, bytes: Option<f64>, figures: &[Figures]) -> String {
+    let mut out = format!("### {title}\n\n");
+    let mut line = |cells: &[String]| {
+        out.extend(cells.iter().map(|cell| format!("| {cell} ")));
+        out.push_str("|\n");
+    };
+    let first = figures.first().map_or(1.0, Figures::nanos);
+    let (mut head, mut rule) = (vec![String::new()], vec!["---".to_owned()]);
+    let mut column = |name: String| {
+        head.push(name);
+        rule.push("---:".to_owned());
+    };
+    match figures.first().map(|figures| figures.taken) {
+        Some(Taken::Nanos(_)) => {
+            column(format!("ns/{unit}"));
+            column("ratio".to_owned());
+            if bytes.is_some() {
+                column("MB/s".to_owned());
+            }
+        }
+        Some(Taken::Allocations { .. }) => {
+            column(format!("allocations/{unit}"));
+            column(format!("bytes/{unit}"));
+        }
+        None => {}
+    }
+    line(&head);
+    line(&rule);
+    for Figures { name, taken } in figures {
+        let mut row = vec![(*name).to_owned()];
+        match taken {
+            Taken::Nanos(nanos) => {
+                row.extend([format!("{nanos:.1}"), format!("{:.2}", nanos / first)]);
+                row.extend(bytes.map(|bytes| format!("{:.0}", bytes / nanos * 1e3)));
+            }
+            Taken::Allocations { number, bytes } => {
+                row.extend([format!("{number:.2}"), format!("{bytes:.0}")]);
+            }
+        }
+        line(&row);
+    }
+    out
+}
+
+impl Figures {
+    fn nanos(&self) -> f64 {
+        match self.taken {
+            Taken::Nanos(nanos) => nanos,
+            Taken::Allocations { .. } => 1.0,
+        }
+    }
+}
+
+fn time(rounds: usize, iterations: u64, contenders: &mut [Contender<'_>]) -> Vec<Taken> {
+    let mut times = vec![Vec::new(); contenders.len()];
+    for _ in 0..rounds {
         for (contender, times) in contenders.iter_mut().zip(&mut times) {
             let began = now();
             (contender.run)(iterations);
             times.push(began.elapsed().as_secs_f64() * 1e9 / as_f64(iterations));
         }
     }
-    contenders
-        .iter_mut()
-        .zip(times)
-        .map(|(contender, mut times)| {
+    times
+        .into_iter()
+        .map(|mut times| {
             times.sort_by(f64::total_cmp);
-            let region = Region::new(ALLOCATIONS);
-            (contender.run)(iterations);
-            let change = region.change();
-            Figures {
-                name: contender.name,
-                nanos: times[times.len() / 2],
-                allocations: whole(change.allocations + change.reallocations) / as_f64(iterations),
-                bytes: whole(change.bytes_allocated) / as_f64(iterations),
-            }
+            Taken::Nanos(times[times.len() / 2])
         })
         .collect()
 }
 
-/// A table of one comparison; ratios are against the first row.
-pub(crate) fn table(title: &str, unit: &str, figures: &[Figures]) -> String {
-    let first = figures.first().map_or(1.0, |figures| figures.nanos);
-    let head = format!(
-        "### {title}\n\n| | ns/{unit} | ratio | allocations/{unit} | bytes/{unit} |\n\
-         |---|---:|---:|---:|---:|\n"
-    );
-    let rows = figures.iter().map(|f| {
-        let Figures {
-            name,
-            nanos,
-            allocations,
-            bytes,
-        } = f;
-        let ratio = nanos / first;
-        format!("| {name} | {nanos:.1} | {ratio:.2} | {allocations:.2} | {bytes:.0} |\n")
-    });
-    std::iter::once(head).chain(rows).collect()
+fn count(iterations: u64, contenders: &mut [Contender<'_>]) -> Vec<Taken> {
+    let whole = |count: usize| as_f64(u64::try_from(count).unwrap_or(u64::MAX));
+    contenders
+        .iter_mut()
+        .map(|contender| {
+            let region = Region::new(ALLOCATIONS);
+            (contender.run)(iterations);
+            let change = region.change();
+            Taken::Allocations {
+                number: whole(change.allocations + change.reallocations) / as_f64(iterations),
+                bytes: whole(change.bytes_allocated) / as_f64(iterations),
+            }
+        })
+        .collect()
 }
 
 #[expect(
@@ -124,8 +187,4 @@ pub(crate) fn now() -> Instant {
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
-}
-
-fn whole(count: usize) -> f64 {
-    as_f64(u64::try_from(count).unwrap_or(u64::MAX))
 }
