@@ -11,6 +11,7 @@ use crate::policy::{Jitter, RetryPolicy};
 use crate::rng::Rng;
 
 /// The longest backoff before this retry.
+#[inline]
 pub(crate) fn ceiling(policy: &RetryPolicy, retry: u32) -> Duration {
     match policy.jitter() {
         Jitter::Decorrelated => {
@@ -20,12 +21,13 @@ pub(crate) fn ceiling(policy: &RetryPolicy, retry: u32) -> Duration {
             from_nanos(grown).min(policy.max_delay())
         }
         Jitter::Full | Jitter::Equal | Jitter::Shave(_) => {
-            from_nanos(doubled(policy.initial_delay(), retry)).min(policy.max_delay())
+            doubled(policy.initial_delay(), retry).min(policy.max_delay())
         }
     }
 }
 
 /// Draws the backoff before this retry; `previous` is the last one drawn in this call.
+#[inline]
 pub(crate) fn draw(
     policy: &RetryPolicy,
     retry: u32,
@@ -70,6 +72,7 @@ pub(crate) fn first_range(policy: &RetryPolicy) -> u128 {
 }
 
 /// How far below its ceiling a draw may fall, in nanoseconds.
+#[inline]
 fn room(jitter: Jitter, ceiling: u128) -> u128 {
     match jitter {
         Jitter::Full => ceiling,
@@ -81,10 +84,20 @@ fn room(jitter: Jitter, ceiling: u128) -> u128 {
     }
 }
 
-fn doubled(delay: Duration, retry: u32) -> u128 {
+/// `delay · 2ⁿ`, saturating.
+#[inline]
+fn doubled(delay: Duration, retry: u32) -> Duration {
+    let nanos = delay.as_nanos();
+    // Below 584 years one word holds the result; waits above are for those who test limits.
+    if let Ok(nanos) = u64::try_from(nanos)
+        && retry <= nanos.leading_zeros()
+        && retry < u64::BITS
+    {
+        return Duration::from_nanos(nanos << retry);
+    }
     // Past 2¹²⁷ the shift itself would overflow; any delay above zero has met every cap by then.
     let factor = 1_u128.checked_shl(retry).unwrap_or(u128::MAX);
-    delay.as_nanos().saturating_mul(factor)
+    from_nanos(nanos.saturating_mul(factor))
 }
 
 #[cfg(test)]

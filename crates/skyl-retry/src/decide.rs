@@ -147,6 +147,7 @@ impl Facts {
 /// assert_eq!(verdict.decision, Decision::RetryAfter(Duration::from_secs(1)));
 /// assert_eq!(verdict.to_string(), "server asked for 1s");
 /// ```
+#[inline]
 pub fn decide(
     policy: &RetryPolicy,
     failure: &Failure,
@@ -189,6 +190,7 @@ pub fn decide(
 }
 
 /// What ends a call before anyone is asked whether to retry.
+#[inline]
 pub(crate) fn veto(failure: &Failure, facts: &Facts) -> Option<StopReason> {
     if facts.cancelled {
         Some(StopReason::Cancelled)
@@ -210,6 +212,7 @@ pub fn minimum_window(attempt_timeout: Option<Duration>) -> Duration {
 }
 
 /// Whether the deadline leaves room for the wait and a retry worth beginning.
+#[inline]
 fn fits(facts: &Facts, wait: Duration) -> bool {
     facts.remaining.is_none_or(|remaining| {
         remaining

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 /// Turns nanoseconds back into a duration; more than the longest duration is the longest.
+#[inline]
 pub(crate) fn from_nanos(nanos: u128) -> Duration {
     // Every wait of under 584 years takes this way: 128-bit division is a slow library call.
     if let Ok(nanos) = u64::try_from(nanos) {

@@ -188,102 +188,119 @@ impl RetryPolicy {
 impl RetryPolicy {
     /// Retries after the first attempt; 0 is off.
     #[must_use]
+    #[inline]
     pub fn max_retries(&self) -> u32 {
         self.max_retries
     }
 
     /// The first backoff ceiling; 0 retries at once.
     #[must_use]
+    #[inline]
     pub fn initial_delay(&self) -> Duration {
         self.initial_delay
     }
 
     /// The cap of every backoff.
     #[must_use]
+    #[inline]
     pub fn max_delay(&self) -> Duration {
         self.max_delay
     }
 
     /// How the backoff is drawn below its ceiling.
     #[must_use]
+    #[inline]
     pub fn jitter(&self) -> Jitter {
         self.jitter
     }
 
     /// Whether the server's wait replaces the backoff.
     #[must_use]
+    #[inline]
     pub fn honor_retry_after(&self) -> bool {
         self.honor_retry_after
     }
 
     /// The cap of the server's wait; never zero.
     #[must_use]
+    #[inline]
     pub fn max_retry_after(&self) -> Duration {
         self.max_retry_after
     }
 
     /// What happens to a server's wait above its cap.
     #[must_use]
+    #[inline]
     pub fn over_cap(&self) -> OverCap {
         self.over_cap
     }
 
     /// What a server's wait of zero means.
     #[must_use]
+    #[inline]
     pub fn zero_hint(&self) -> ZeroHint {
         self.zero_hint
     }
 
     /// Whether the server's own word (`x-should-retry`) is obeyed.
     #[must_use]
+    #[inline]
     pub fn honor_should_retry(&self) -> bool {
         self.honor_should_retry
     }
 
     /// The extra random wait on top of a server's; `None` is exactly what the server said.
     #[must_use]
+    #[inline]
     pub fn spread(&self) -> Option<Spread> {
         self.spread
     }
 
     /// The time budget of a call; `None` is unlimited.
     #[must_use]
+    #[inline]
     pub fn budget(&self) -> Option<Duration> {
         (!self.budget.is_zero()).then_some(self.budget)
     }
 
     /// Whether failures are told apart by kind or by status.
     #[must_use]
+    #[inline]
     pub fn retry_by(&self) -> RetryBy {
         self.retry_by
     }
 
     /// The retried statuses; read with [`RetryBy::Status`] alone.
     #[must_use]
+    #[inline]
     pub fn retry_statuses(&self) -> StatusSet {
         self.retry_statuses
     }
 
     /// Whether connection errors are retried.
     #[must_use]
+    #[inline]
     pub fn retry_on_conn_err(&self) -> bool {
         self.retry_on_conn_err
     }
 
     /// Whether attempts that timed out are retried.
     #[must_use]
+    #[inline]
     pub fn retry_on_timeout(&self) -> bool {
         self.retry_on_timeout
     }
 
     /// Whether provably unsent requests are retried although their switch is off.
     #[must_use]
+    #[inline]
     pub fn retry_unsent(&self) -> bool {
         self.retry_unsent
     }
 
     /// The figures of the retry budget; `None` is no budget.
     #[must_use]
+    #[inline]
     pub fn retry_budget(&self) -> Option<RetryBudgetPolicy> {
         self.retry_budget
     }

@@ -49,6 +49,7 @@ impl Rng {
     }
 
     /// Draws 64 uniform bits.
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -67,6 +68,7 @@ impl Rng {
         from_nanos(self.up_to_nanos(max.as_nanos()))
     }
 
+    #[inline]
     pub(crate) fn up_to_nanos(&mut self, max: u128) -> u128 {
         match u64::try_from(max) {
             Ok(max) => u128::from(self.up_to_u64(max)),
@@ -75,6 +77,7 @@ impl Rng {
     }
 
     /// Uniform in `0..=max` by multiply and shift, rejecting the few draws that would bias it.
+    #[inline]
     fn up_to_u64(&mut self, max: u64) -> u64 {
         let Some(range) = max.checked_add(1) else {
             return self.next_u64();

@@ -26,6 +26,7 @@ pub fn choose(policy: &RetryPolicy, failure: &Failure) -> Choice {
 }
 
 /// The choice, with the reason where it is to stop.
+#[inline]
 pub(super) fn made(
     policy: &RetryPolicy,
     failure: &Failure,
@@ -57,6 +58,7 @@ fn server_may_ask(failure: &Failure) -> bool {
     }
 }
 
+#[inline]
 fn by_table(policy: &RetryPolicy, failure: &Failure) -> bool {
     if policy.retry_by() == RetryBy::Status
         && let Some(status) = failure.status.filter(|status| !SUCCESS.contains(status))

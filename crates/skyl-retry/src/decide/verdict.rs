@@ -146,6 +146,7 @@ impl Verdict {
         }
     }
 
+    #[inline]
     pub(super) fn retry(wait: WaitSource) -> Self {
         Self {
             decision: Decision::RetryAfter(wait.total()),
@@ -153,6 +154,7 @@ impl Verdict {
         }
     }
 
+    #[inline]
     pub(super) fn stopped(reason: StopReason) -> Self {
         Self {
             decision: Decision::Stop(reason),
@@ -160,6 +162,7 @@ impl Verdict {
         }
     }
 
+    #[inline]
     pub(super) fn stopped_before(reason: StopReason, wait: WaitSource) -> Self {
         Self {
             decision: Decision::Stop(reason),
@@ -208,6 +211,7 @@ pub enum WaitSource {
 impl WaitSource {
     /// The whole wait, saturating.
     #[must_use]
+    #[inline]
     pub fn total(&self) -> Duration {
         match *self {
             Self::Backoff { drawn, .. } => drawn,

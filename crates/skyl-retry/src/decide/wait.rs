@@ -10,6 +10,7 @@ use crate::policy::{OverCap, RetryPolicy, Spread, ZeroHint};
 use crate::rng::Rng;
 
 /// Plans the wait; `Err` holds a server's wait above the cap of a policy that gives up there.
+#[inline]
 pub(super) fn plan(
     policy: &RetryPolicy,
     hint: Hint,
@@ -43,6 +44,7 @@ pub(super) fn plan(
     })
 }
 
+#[inline]
 fn honored(policy: &RetryPolicy, hint: Hint) -> Option<Duration> {
     let asked = hint.wait().filter(|_| policy.honor_retry_after())?;
     (!asked.is_zero() || policy.zero_hint() == ZeroHint::Obey).then_some(asked)

@@ -61,14 +61,16 @@ pub(super) struct Cut;
 ///
 /// A future may be polled no further than its end; this one can be asked for ever.
 pub(super) struct Cancel<'a, F> {
-    // `None` once it has completed.
     future: Option<Pin<&'a mut F>>,
+    cancelled: bool,
 }
 
 impl<'a, F: Future> Cancel<'a, F> {
-    pub(super) fn new(future: Pin<&'a mut F>) -> Self {
+    /// Watches this future; `None` never cancels.
+    pub(super) fn new(future: Option<Pin<&'a mut F>>) -> Self {
         Self {
-            future: Some(future),
+            future,
+            cancelled: false,
         }
     }
 
@@ -82,7 +84,8 @@ impl<'a, F: Future> Cancel<'a, F> {
             && future.as_mut().poll(cx).is_ready()
         {
             self.future = None;
+            self.cancelled = true;
         }
-        self.future.is_none()
+        self.cancelled
     }
 }
