@@ -126,7 +126,8 @@ impl Report {
         match value {
             Value::Object(map) => {
                 // The inner error first: what stands beside it is about the reply as a whole.
-                match map.get("error") {
+                let groq = || map.get("x_groq")?.get("error");
+                match map.get("error").or_else(groq) {
                     Some(Value::String(text)) => self.say(text, depth),
                     Some(inner @ (Value::Object(_) | Value::Array(_))) if depth < DEPTH => {
                         self.gather(inner, depth + 1);
@@ -594,8 +595,8 @@ const OVERLOADED: &[&str] = &[
     "provider_overloaded",
 ];
 
-/// How deep errors are looked for within errors: a gateway's, its upstream's, one more.
-const DEPTH: u8 = 4;
+/// How deep errors are looked for within errors: two levels for each gateway in between.
+const DEPTH: u8 = 8;
 
 /// As much of a message as the client keeps of a body.
 const MESSAGE_BYTES: usize = 2048;

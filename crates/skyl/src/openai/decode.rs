@@ -20,32 +20,17 @@ pub(super) fn answer(head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
     let Object(Some(body)) = read::<Object<Body<'_>>>(text)? else {
         return Err(no_object_at_all(head, text));
     };
-    let in_band = || classify::in_band(text, Some(head.now()));
-    if is_error(&body) {
-        return Err(in_band());
-    }
-    let choice = body
-        .choices
-        .iter()
-        .find(|choice| choice.index.0.unwrap_or(0) == 0);
-    let Some(choice) = choice.or_else(|| body.choices.iter().next()) else {
-        return Err(classify::flat(text, Some(head.now())).unwrap_or_else(Fault::empty_response));
-    };
-    if let Some(error) = choice.error.filter(|error| !is_blank(error)) {
-        return Err(classify::in_band(error.get(), Some(head.now())));
-    }
-    let word = choice.finish_reason.get();
-    if let Some(fault) = word.and_then(stop::failure) {
-        return Err(fault);
-    }
-    let mut answer = Answer::read(&body, choice);
-    if word.is_none() && answer.is_empty() {
-        return Err(Fault::empty_response());
-    }
-    if body.choices.iter().nth(1).is_some() {
-        answer.warnings.push(more_choices());
-    }
-    Ok(answer.into_decoded(&body, word))
+    let usage = usage(&body);
+    let mut decoded = choice(head, text, &body).map_err(|fault| {
+        // A failure may be billed as well.
+        if usage == Usage::default() {
+            fault
+        } else {
+            fault.with_usage(usage)
+        }
+    })?;
+    decoded.usage = usage;
+    Ok(decoded)
 }
 
 /// Decodes a list of models; these servers have no pages.
@@ -137,6 +122,42 @@ fn no_object_at_all(head: &Head<'_>, text: &str) -> Fault {
     }
     classify::flat(text, Some(head.now()))
         .unwrap_or_else(|| Fault::decode("JSON, but not an object"))
+}
+
+/// The choice that is read, or the error in its place.
+fn choice(head: &Head<'_>, text: &str, body: &Body<'_>) -> Result<Decoded, Fault> {
+    if is_error(body) {
+        return Err(classify::in_band(text, Some(head.now())));
+    }
+    let choice = body
+        .choices
+        .iter()
+        .find(|choice| choice.index.0.unwrap_or(0) == 0);
+    let Some(choice) = choice.or_else(|| body.choices.iter().next()) else {
+        return Err(classify::flat(text, Some(head.now())).unwrap_or_else(Fault::empty_response));
+    };
+    if let Some(error) = choice.error.filter(|error| !is_blank(error)) {
+        return Err(classify::in_band(error.get(), Some(head.now())));
+    }
+    let word = choice.finish_reason.get();
+    if let Some(fault) = word.and_then(stop::failure) {
+        return Err(fault);
+    }
+    let mut answer = Answer::read(body, choice);
+    if word.is_none() && answer.is_empty() {
+        return Err(Fault::empty_response());
+    }
+    if body.choices.iter().nth(1).is_some() {
+        answer.warnings.push(more_choices());
+    }
+    Ok(answer.into_decoded(body, word))
+}
+
+fn usage(body: &Body<'_>) -> Usage {
+    body.usages().fold(Usage::default(), |mut usage, later| {
+        usage.update(later);
+        usage
+    })
 }
 
 /// The parts of an answer while they are put together.
@@ -234,10 +255,6 @@ impl Answer {
             .as_ref()
             .and_then(|groq| groq.id.get())
             .map(str::to_owned);
-        decoded.usage = body.usages().fold(Usage::default(), |mut usage, later| {
-            usage.update(later);
-            usage
-        });
         decoded.warnings = self.warnings;
         decoded
     }
