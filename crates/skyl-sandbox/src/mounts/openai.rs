@@ -1,0 +1,161 @@
+//! `OpenAI` as its reference documents it: chat completions and models.
+//!
+//! Two mounts share the shapes: `/openai/v1` and `/compat/v1`, a compatible server.
+
+mod errors;
+mod read;
+mod write;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, header};
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Call, Whole},
+    fault::Named,
+    mounts::{Cause, House, Mount, Request, percent_decoded},
+};
+
+use self::{errors::Refusal, read::Chat};
+
+/// One mount with these shapes.
+#[derive(Debug)]
+pub(crate) struct OpenAi {
+    name: &'static str,
+    prefix: &'static str,
+}
+
+impl OpenAi {
+    pub(crate) const fn official() -> Self {
+        Self { name: "openai", prefix: "/openai/v1" }
+    }
+
+    pub(crate) const fn compatible() -> Self {
+        Self { name: "compat", prefix: "/compat/v1" }
+    }
+
+    fn route(&self, request: &Request, house: &House) -> Result<Call, Refusal> {
+        let path = request.path.as_str();
+        authorized(&request.headers, &house.key)?;
+        match (path, &request.method) {
+            ("/chat/completions", &Method::POST) => chat(request, house),
+            ("/models", &Method::GET) => Ok(whole(Whole::json(200, &list(house)))),
+            ("/chat/completions" | "/models", method) => {
+                Err(Refusal::method(method.as_str(), &format!("/v1{path}")))
+            }
+            (path, &Method::GET) if path.starts_with("/models/") => {
+                let id = percent_decoded(&path["/models/".len()..]);
+                let model = known(house).find(|model| *model == id).ok_or_else(|| Refusal::model(&id))?;
+                Ok(whole(Whole::json(200, &entry(model))))
+            }
+            (path, method) => Err(Refusal::path(method.as_str(), &format!("/v1{path}"))),
+        }
+    }
+}
+
+impl Mount for OpenAi {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn prefix(&self) -> &'static str {
+        self.prefix
+    }
+
+    fn read(&self, request: &Request, house: &House) -> Call {
+        self.route(request, house).unwrap_or_else(|refusal| Call::refused(refusal.whole()))
+    }
+
+    fn error(&self, status: u16, cause: Cause, message: &str) -> Whole {
+        errors::injected(status, cause, message)
+    }
+
+    fn overload_frame(&self, message: &str) -> Bytes {
+        write::frame(&errors::injected(503, Cause::Overloaded, message).body)
+    }
+
+    fn headers(&self, seq: u64) -> Vec<(&'static str, String)> {
+        vec![
+            ("x-request-id", format!("req_sandbox_{seq}")),
+            ("openai-processing-ms", "1".to_owned()),
+            ("openai-version", "2020-10-01".to_owned()),
+        ]
+    }
+}
+
+/// The key must be there and right, on every mount.
+fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
+    let shown = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let Some(shown) = shown else { return Err(Refusal::no_key()) };
+    let mut words = shown.splitn(2, |&byte| byte == b' ');
+    let scheme = words.next().unwrap_or_default();
+    match words.next() {
+        Some(credential) if scheme.eq_ignore_ascii_case(b"bearer") => {
+            if credential.trim_ascii() == key.as_bytes() { Ok(()) } else { Err(Refusal::wrong_key()) }
+        }
+        _ => Err(Refusal::no_key()),
+    }
+}
+
+fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
+    let chat = Chat::read(&request.body)?;
+    let model = chat.model.clone();
+    let call = |answer| Call { model: Some(model.clone()), refused: false, answer };
+    // A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
+    let fault = !matches!(Named::of(&model), Named::Plain);
+    if model == "sandbox-echo-key" {
+        return Ok(call(Answer::Whole(errors::echo(&house.key))));
+    }
+    if !fault && !known(house).any(|known| *known == model) && !ODDITIES.contains(&model.as_str()) {
+        // Not refused unread: the server's script may still have its say.
+        return Ok(call(Answer::Whole(Refusal::model(&model).whole())));
+    }
+    if model == "sandbox-empty" {
+        return Ok(call(Answer::Whole(Whole::json(200, &write::empty(&model)))));
+    }
+    Ok(call(write::answer(&chat)))
+}
+
+fn whole(answer: Whole) -> Call {
+    Call { model: None, refused: false, answer: Answer::Whole(answer) }
+}
+
+fn list(house: &House) -> Value {
+    json!({"object": "list", "data": known(house).map(entry).collect::<Value>()})
+}
+
+fn entry(id: &str) -> Value {
+    let context = CATALOGUE.iter().find(|(name, ..)| *name == id).map(|(_, _, context)| context);
+    let name = CATALOGUE.iter().find(|(name, ..)| *name == id).map_or(id, |(_, display, _)| display);
+    json!({
+        "id": id,
+        "object": "model",
+        "created": CREATED,
+        "owned_by": "skyl-sandbox",
+        "name": name,
+        "context_length": context,
+    })
+}
+
+fn known(house: &House) -> impl Iterator<Item = &str> {
+    CATALOGUE.iter().map(|(name, ..)| *name).chain(house.models.iter().map(String::as_str))
+}
+
+/// Name, name for people, context length.
+const CATALOGUE: [(&str, &str, u64); 2] =
+    [("gpt-5.6", "GPT-5.6", 400_000), ("gpt-5.4-nano", "GPT-5.4 nano", 128_000)];
+
+/// Models that answer in an unusual way, every time.
+const ODDITIES: [&str; 5] = [
+    "sandbox-refusal",
+    "sandbox-content-filter",
+    "sandbox-reasoning",
+    "sandbox-parallel-tools",
+    "sandbox-empty",
+];
+
+/// 2025-01-01: answers must not depend on the day.
+const CREATED: u64 = 1_735_689_600;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Reading a chat request as strictly as the provider does.
+
+use serde_json::{Map, Value};
+
+use super::errors::Refusal;
+use crate::mounts::words::Wanted;
+
+/// What the answer depends on.
+#[derive(Debug)]
+pub(super) struct Chat {
+    pub(super) model: String,
+    pub(super) stream: bool,
+    pub(super) include_usage: bool,
+    pub(super) choices: u64,
+    pub(super) max_tokens: Option<u64>,
+    /// The text of the last user turn that has one.
+    pub(super) prompt: String,
+    /// The text of the last tool result, if the conversation ends in one.
+    pub(super) tool_result: Option<String>,
+    /// All words of the conversation, for counting.
+    pub(super) input: String,
+    pub(super) tools: Vec<String>,
+    pub(super) wanted: Wanted,
+    pub(super) parallel: bool,
+    pub(super) schema: Option<Value>,
+}
+
+impl Chat {
+    pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
+        let unreadable = || {
+            Refusal::invalid("We could not parse the JSON body of your request.", None)
+        };
+        let document: Value = serde_json::from_slice(body).map_err(|_| unreadable())?;
+        let Value::Object(request) = document else { return Err(unreadable()) };
+        let model = match request.get("model") {
+            Some(Value::String(model)) if !model.is_empty() => model.clone(),
+            _ => return Err(Refusal::invalid("you must provide a model parameter", Some("model"))),
+        };
+        let messages = messages(&request)?;
+        let tools = tools(&request)?;
+        let limit = number(&request, "max_completion_tokens")?.or(number(&request, "max_tokens")?);
+        let options = request.get("stream_options");
+        if let Some(stop) = request.get("stop").and_then(Value::as_array).filter(|stop| stop.len() > 4) {
+            let message = format!("Invalid 'stop': expected at most 4 texts, got {}.", stop.len());
+            return Err(Refusal::invalid(message, Some("stop")));
+        }
+        Ok(Self {
+            model,
+            stream: flag(&request, "stream")?.unwrap_or(false),
+            include_usage: options.and_then(|o| o.get("include_usage")) == Some(&Value::Bool(true)),
+            choices: choices(&request)?,
+            max_tokens: limit,
+            prompt: prompt(messages),
+            tool_result: tool_result(messages),
+            input: messages.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+            wanted: wanted(&request, &tools)?,
+            tools,
+            parallel: flag(&request, "parallel_tool_calls")?.unwrap_or(true),
+            schema: schema(&request)?,
+        })
+    }
+}
+
+fn messages(request: &Map<String, Value>) -> Result<&[Value], Refusal> {
+    let Some(Value::Array(messages)) = request.get("messages") else {
+        return Err(Refusal::invalid("Missing required parameter: 'messages'.", Some("messages")));
+    };
+    if messages.is_empty() {
+        let message = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
+        return Err(Refusal::invalid(message, Some("messages")));
+    }
+    // Every result must answer a call of the last assistant turn, and every call be answered.
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+        if !matches!(role, "developer" | "system" | "user" | "assistant" | "tool" | "function") {
+            let message = format!("Invalid value: '{role}' for 'messages[{at}].role'.");
+            return Err(Refusal::invalid(message, Some("messages")));
+        }
+        if role == "tool" {
+            let id = message.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
+            let Some(found) = open.iter().position(|call| *call == id) else {
+                let message = format!(
+                    "Invalid parameter: messages[{at}] with role 'tool' must be a response to a \
+                     preceding message with 'tool_calls'."
+                );
+                return Err(Refusal::invalid(message, Some("messages")));
+            };
+            open.swap_remove(found);
+            continue;
+        }
+        if !open.is_empty() {
+            return Err(unanswered());
+        }
+        if role == "assistant" {
+            open = calls_of(message, at)?;
+        }
+        let has_calls = !open.is_empty();
+        match message.get("content") {
+            Some(Value::String(_) | Value::Array(_)) => {}
+            None | Some(Value::Null) if has_calls || message.get("refusal").is_some() => {}
+            _ => {
+                let message = format!("Invalid value for 'messages[{at}].content': expected a string or an array.");
+                return Err(Refusal::invalid(message, Some("messages")));
+            }
+        }
+    }
+    if open.is_empty() { Ok(messages) } else { Err(unanswered()) }
+}
+
+/// The ids of an assistant turn's calls; each needs an id, a name, and arguments that are text.
+fn calls_of(message: &Value, at: usize) -> Result<Vec<&str>, Refusal> {
+    let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else { return Ok(Vec::new()) };
+    calls
+        .iter()
+        .map(|call| {
+            let function = call.get("function");
+            let text = |name| function.and_then(|f| f.get(name)).and_then(Value::as_str);
+            let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+            match (id, text("name"), text("arguments")) {
+                (Some(id), Some(_), Some(_)) => Ok(id),
+                _ => {
+                    let message = format!("Invalid value for 'messages[{at}].tool_calls'.");
+                    Err(Refusal::invalid(message, Some("messages")))
+                }
+            }
+        })
+        .collect()
+}
+
+fn unanswered() -> Refusal {
+    let message = "An assistant message with 'tool_calls' must be followed by tool messages \
+                   responding to each 'tool_call_id'.";
+    Refusal::invalid(message, Some("messages"))
+}
+
+fn prompt(messages: &[Value]) -> String {
+    let users = messages.iter().rev().filter(|message| role(message) == "user");
+    users.map(first_text).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+fn tool_result(messages: &[Value]) -> Option<String> {
+    messages.last().filter(|message| role(message) == "tool").map(text_of)
+}
+
+fn role(message: &Value) -> &str {
+    message.get("role").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn first_text(message: &Value) -> String {
+    texts(message).next().unwrap_or_default().to_owned()
+}
+
+fn text_of(message: &Value) -> String {
+    texts(message).collect()
+}
+
+fn texts(message: &Value) -> impl Iterator<Item = &str> {
+    let content = message.get("content");
+    let whole = content.and_then(Value::as_str);
+    let parts = content.and_then(Value::as_array).into_iter().flatten();
+    whole.into_iter().chain(parts.filter_map(|part| part.get("text").and_then(Value::as_str)))
+}
+
+fn tools(request: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
+    let Some(tools) = request.get("tools").filter(|tools| !tools.is_null()) else { return Ok(Vec::new()) };
+    let named = |tool: &Value| tool.get("function")?.get("name")?.as_str().map(str::to_owned);
+    let names = tools.as_array().map(|tools| tools.iter().map(named).collect::<Option<Vec<_>>>());
+    match names {
+        Some(Some(names)) if !names.is_empty() => Ok(names),
+        _ => Err(Refusal::invalid("Invalid 'tools': expected functions, each with a name.", Some("tools"))),
+    }
+}
+
+fn wanted(request: &Map<String, Value>, tools: &[String]) -> Result<Wanted, Refusal> {
+    let refuse = |message: &str| Err(Refusal::invalid(message, Some("tool_choice")));
+    let choice = match request.get("tool_choice") {
+        None | Some(Value::Null) => return Ok(Wanted::Auto),
+        Some(choice) => choice,
+    };
+    if tools.is_empty() {
+        return refuse("'tool_choice' is only allowed when 'tools' are specified.");
+    }
+    match choice {
+        Value::String(word) if word == "auto" => Ok(Wanted::Auto),
+        Value::String(word) if word == "none" => Ok(Wanted::None),
+        Value::String(word) if word == "required" => Ok(Wanted::Required),
+        other => match other.get("function").and_then(|f| f.get("name")).and_then(Value::as_str) {
+            Some(name) if tools.iter().any(|tool| tool == name) => Ok(Wanted::Named(name.to_owned())),
+            Some(_) => refuse("Invalid 'tool_choice': the function is not among the 'tools'."),
+            None => refuse("Invalid 'tool_choice'."),
+        },
+    }
+}
+
+fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
+    let Some(format) = request.get("response_format").filter(|format| !format.is_null()) else { return Ok(None) };
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(serde_json::json!({"type": "object", "properties": {"answer": {}}}))),
+        Some("json_schema") => {
+            let schema = format.get("json_schema");
+            let name = schema.and_then(|s| s.get("name")).and_then(Value::as_str);
+            if name.is_none_or(str::is_empty) {
+                let message = "Missing required parameter: 'response_format.json_schema.name'.";
+                return Err(Refusal::invalid(message, Some("response_format")));
+            }
+            Ok(schema.and_then(|s| s.get("schema")).cloned())
+        }
+        _ => Err(Refusal::invalid("Invalid 'response_format.type'.", Some("response_format"))),
+    }
+}
+
+fn choices(request: &Map<String, Value>) -> Result<u64, Refusal> {
+    match number(request, "n")? {
+        None => Ok(1),
+        Some(n @ 1..=8) => Ok(n),
+        Some(n) => {
+            let message = format!("Invalid 'n': the sandbox gives 1 to 8 choices, got {n}.");
+            Err(Refusal::unsupported_value(message, "n"))
+        }
+    }
+}
+
+fn number(request: &Map<String, Value>, name: &'static str) -> Result<Option<u64>, Refusal> {
+    match request.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_u64().filter(|&number| number > 0) {
+            Some(number) => Ok(Some(number)),
+            None => {
+                let message = format!("Invalid '{name}': expected a whole number of at least 1.");
+                Err(Refusal::invalid(message, Some(name)))
+            }
+        },
+    }
+}
+
+fn flag(request: &Map<String, Value>, name: &'static str) -> Result<Option<bool>, Refusal> {
+    match request.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(value)) => Ok(Some(*value)),
+        Some(_) => Err(Refusal::invalid(format!("Invalid '{name}': expected a boolean."), Some(name))),
+    }
+}
