@@ -68,8 +68,8 @@ pub struct ResponseStream {
     // Bytes handed out: what the answer holds in memory.
     handed_out: usize,
     state: State,
-    // Whether the end has been told to the hooks.
-    told: bool,
+    // When the end was told to the hooks.
+    ended: Option<Duration>,
     span: tracing::Span,
 }
 
@@ -133,7 +133,7 @@ impl ResponseStream {
             cancel,
             handed_out: 0,
             state: State::Open,
-            told: false,
+            ended: None,
             span: tracing::Span::current(),
         }
     }
@@ -178,7 +178,8 @@ impl ResponseStream {
         let mut response = Response::from_decoded(self.pump.sink.partial(), &self.core.provider);
         response.request_id = self.request_id().map(str::to_owned);
         response.rate_limit = RateLimit::read(&self.pump.head.headers, &|| self.core.wall());
-        response.elapsed = self.core.clock.now().saturating_sub(self.began);
+        let until = self.ended.unwrap_or_else(|| self.core.clock.now());
+        response.elapsed = until.saturating_sub(self.began);
         response.attempts = self.attempts.clone();
         response
     }
@@ -310,14 +311,13 @@ impl ResponseStream {
         self.state = State::Over;
         self.pump.close();
         self.pump.dress(&mut error);
-        self.tell(Some(&error), false);
-        let now = self.core.clock.now();
+        error.inner_mut().delivered = self.pump.sink.has_content();
+        let now = self.tell(Some((&error, stop)), false);
         if let Some(last) = self.attempts.last_mut() {
             last.kind = Some(error.kind());
             last.duration = now.saturating_sub(self.attempt_began);
         }
         let inner = error.inner_mut();
-        inner.delivered = self.pump.sink.has_content();
         inner.retry_stop = Some(stop);
         inner.attempts = self.attempts.clone();
         inner.elapsed = now.saturating_sub(self.began);
@@ -332,14 +332,15 @@ impl ResponseStream {
         error
     }
 
-    /// Tells the hooks of the end, once.
-    fn tell(&mut self, error: Option<&Error>, completed: bool) {
-        if std::mem::replace(&mut self.told, true) {
-            return;
+    /// Tells the hooks of the end, once, and gives the time of it.
+    fn tell(&mut self, failure: Option<(&Error, RetryStop)>, completed: bool) -> Duration {
+        if let Some(ended) = self.ended {
+            return ended;
         }
+        let now = self.core.clock.now();
+        self.ended = Some(now);
         let sink = &self.pump.sink;
         let usage = sink.usage_so_far();
-        let duration = self.core.clock.now().saturating_sub(self.attempt_began);
         let event = HookEvent {
             call: self.call,
             operation: Operation::StreamEnd,
@@ -347,26 +348,27 @@ impl ResponseStream {
             model: Some(&self.model),
             served_model: sink.served_model(),
             attempt: self.attempts().last().map_or(0, |attempt| attempt.number),
-            duration,
+            duration: now.saturating_sub(self.attempt_began),
             pause: Duration::ZERO,
-            error,
+            error: failure.map(|(error, _)| error),
             status: Some(self.pump.head.status),
             request_id: self.request_id(),
             usage: (usage != Usage::default()).then_some(usage),
             stop_reason: sink.stop(),
             verdict: None,
-            retry_stop: error.and(Some(RetryStop::ContentDelivered)),
+            retry_stop: failure.map(|(_, stop)| stop),
             first_content: self.first_content,
             completed,
         };
         let _entered = self.span.enter();
         self.core.hooks.fire(&event);
         tracing::debug!(
-            "error.type" = error.map(|error| error.kind().as_str()),
+            "error.type" = event.kind().map(ErrorKind::as_str),
             "gen_ai.response.model" = event.served_model,
             "skyl.completed" = completed,
             "stream ended"
         );
+        now
     }
 }
 

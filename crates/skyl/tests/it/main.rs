@@ -1,0 +1,19 @@
+//! The client over real sockets: against the sandbox, and against raw servers for what no provider
+//! would do on purpose. Waits run on a manual clock, so that no test waits.
+
+mod agreement;
+mod bodies;
+mod builder;
+mod cancel;
+mod errors;
+mod hints;
+mod hooks;
+mod models;
+mod options;
+mod raw;
+mod retries;
+mod secrets;
+mod streams;
+mod support;
+mod timeouts;
+mod transport;
