@@ -166,6 +166,8 @@ struct Answer {
     parts: Vec<Part>,
     refusal: String,
     warnings: Vec<Warning>,
+    /// What a stream could only tell at its end, and so is told last.
+    late: Vec<Warning>,
     called: bool,
     ids: Ids,
     seed: u64,
@@ -222,13 +224,13 @@ impl Answer {
         *at += 1;
         self.called = true;
         let Some(name) = name else {
-            self.warnings.push(nameless(place));
+            self.late.push(nameless(place));
             return;
         };
         let (id, warning) = self.ids.settle(id, self.seed, name);
         self.warnings.extend(warning);
         if !is_object(&arguments) {
-            self.warnings.push(no_object(place));
+            self.late.push(no_object(place));
         }
         let arguments = if arguments.trim().is_empty() {
             "{}".to_owned()
@@ -256,6 +258,7 @@ impl Answer {
             .and_then(|groq| groq.id.get())
             .map(str::to_owned);
         decoded.warnings = self.warnings;
+        decoded.warnings.extend(self.late);
         decoded
     }
 }

@@ -179,16 +179,21 @@ impl<'a> Turns<'a> {
                 Part::Image(_) | Part::ToolResult(_) => {}
             }
         }
-        let content = content(pieces);
+        let mut content = content(pieces);
         let reasoning_content = Some(reasoning).filter(|text| !text.is_empty());
-        // A turn of nothing but dropped reasoning is no turn: servers refuse an empty one.
-        if content.is_some() || !tool_calls.is_empty() || reasoning_content.is_some() {
-            self.out.push(Turn::Assistant {
-                content,
-                reasoning_content,
-                tool_calls,
-            });
+        if content.is_none() && tool_calls.is_empty() {
+            // A turn of nothing but dropped reasoning is no turn: servers refuse an empty one.
+            if reasoning_content.is_none() {
+                return;
+            }
+            // Null is for calls.
+            content = Some(Content::Text(""));
         }
+        self.out.push(Turn::Assistant {
+            content,
+            reasoning_content,
+            tool_calls,
+        });
     }
 
     /// Each result is a message of its own.
