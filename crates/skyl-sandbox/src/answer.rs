@@ -15,7 +15,11 @@ pub(crate) struct Call {
 impl Call {
     /// A request that no fault can reach: wrong key, unreadable body, unknown path.
     pub(crate) fn refused(answer: Whole) -> Self {
-        Self { model: None, refused: true, answer: Answer::Whole(answer) }
+        Self {
+            model: None,
+            refused: true,
+            answer: Answer::Whole(answer),
+        }
     }
 }
 
@@ -24,7 +28,10 @@ impl Call {
 pub(crate) enum Answer {
     Whole(Whole),
     /// Status 200, one frame after the other.
-    Stream { content_type: &'static str, frames: Vec<Frame> },
+    Stream {
+        content_type: &'static str,
+        frames: Vec<Frame>,
+    },
 }
 
 /// A body sent in one piece.
@@ -37,7 +44,11 @@ pub(crate) struct Whole {
 
 impl Whole {
     pub(crate) fn json(status: u16, body: &serde_json::Value) -> Self {
-        Self { status, content_type: JSON, body: body.to_string().into() }
+        Self {
+            status,
+            content_type: JSON,
+            body: body.to_string().into(),
+        }
     }
 }
 

@@ -33,14 +33,30 @@ pub(crate) struct PlannedBody {
 impl PlannedBody {
     pub(crate) fn new(reply: &mut Reply, fate: Fate) -> Self {
         let parts = std::mem::take(&mut reply.parts);
-        Self { parts, length: reply.length, waiting: None, flush: false, fate }
+        Self {
+            parts,
+            length: reply.length,
+            waiting: None,
+            flush: false,
+            fate,
+        }
     }
 
     /// A body without surprises.
     pub(crate) fn plain(bytes: Bytes, fate: Fate) -> Self {
         let length = u64::try_from(bytes.len()).ok();
-        let parts = if bytes.is_empty() { VecDeque::new() } else { VecDeque::from([Part::Data(bytes)]) };
-        Self { parts, length, waiting: None, flush: false, fate }
+        let parts = if bytes.is_empty() {
+            VecDeque::new()
+        } else {
+            VecDeque::from([Part::Data(bytes)])
+        };
+        Self {
+            parts,
+            length,
+            waiting: None,
+            flush: false,
+            fate,
+        }
     }
 
     fn wait(&mut self, wait: Duration) {
@@ -52,7 +68,10 @@ impl Body for PlannedBody {
     type Data = Bytes;
     type Error = Broken;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         loop {
             // The server writes out what it has whenever a body is not ready. Saying so once after
             // each piece makes each piece a write of its own, and nothing is lost before a reset.
@@ -74,7 +93,10 @@ impl Body for PlannedBody {
                 Some(Part::Beats { left, .. }) if left.is_zero() => continue,
                 Some(Part::Beats { text, left }) => {
                     self.wait(BEAT.min(left));
-                    self.parts.push_front(Part::Beats { text, left: left.saturating_sub(BEAT) });
+                    self.parts.push_front(Part::Beats {
+                        text,
+                        left: left.saturating_sub(BEAT),
+                    });
                     Bytes::from_static(text.as_bytes())
                 }
                 Some(Part::Cut(Cut::Close)) => return Poll::Ready(Some(Err(Broken))),

@@ -29,13 +29,17 @@ pub(crate) fn answer(server: &Server, head: &Parts) -> (u16, Bytes) {
             ok(&json!({"cleared": "scripts"}))
         }
         ("/_sandbox/stats", &Method::GET) => ok(&stats(server)),
-        (path @ ("/healthz" | "/_sandbox/journal" | "/_sandbox/scripts" | "/_sandbox/stats"), method) => {
-            error(405, &format!("sandbox: {path} does not take {method}"))
-        }
+        (
+            path @ ("/healthz" | "/_sandbox/journal" | "/_sandbox/scripts" | "/_sandbox/stats"),
+            method,
+        ) => error(405, &format!("sandbox: {path} does not take {method}")),
         (path, method) => {
             let mounts: Vec<_> = server.mounts.iter().map(|mount| mount.prefix()).collect();
             let known = mounts.join(", ");
-            error(404, &format!("sandbox: nothing at {method} {path}; the mounts are {known}"))
+            error(
+                404,
+                &format!("sandbox: nothing at {method} {path}; the mounts are {known}"),
+            )
         }
     }
 }
@@ -48,7 +52,10 @@ struct Page {
 
 impl Page {
     fn parse(query: &str) -> Result<Self, String> {
-        let mut page = Self { after: 0, limit: usize::MAX };
+        let mut page = Self {
+            after: 0,
+            limit: usize::MAX,
+        };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let whole = || format!("sandbox: `{key}` takes a whole number, got `{value}`");
@@ -57,8 +64,14 @@ impl Page {
             let number = value.parse::<u64>().ok().filter(|_| digits);
             match key {
                 "after" => page.after = number.ok_or_else(whole)?,
-                "limit" => page.limit = usize::try_from(number.ok_or_else(whole)?).unwrap_or(usize::MAX),
-                _ => return Err(format!("sandbox: unknown `{key}`; the journal takes `after` and `limit`")),
+                "limit" => {
+                    page.limit = usize::try_from(number.ok_or_else(whole)?).unwrap_or(usize::MAX)
+                }
+                _ => {
+                    return Err(format!(
+                        "sandbox: unknown `{key}`; the journal takes `after` and `limit`"
+                    ));
+                }
             }
         }
         Ok(page)
@@ -83,5 +96,8 @@ fn ok(body: &Value) -> (u16, Bytes) {
 }
 
 fn error(status: u16, message: &str) -> (u16, Bytes) {
-    (status, json!({"error": {"message": message}}).to_string().into())
+    (
+        status,
+        json!({"error": {"message": message}}).to_string().into(),
+    )
 }

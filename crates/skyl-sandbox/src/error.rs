@@ -38,7 +38,10 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, source: impl error::Error + Send + Sync + 'static) -> Self {
-        Self(Box::new(Repr { kind, source: Box::new(source) }))
+        Self(Box::new(Repr {
+            kind,
+            source: Box::new(source),
+        }))
     }
 }
 

@@ -21,14 +21,19 @@ impl Named {
         if let Some(text) = model.strip_prefix("sandbox-do-") {
             // The whole name counts, since the name is what is kept per run.
             let parsed = if model.len() > MAX_NAME_BYTES {
-                Err(ScriptError::too_long(MAX_NAME_BYTES - (model.len() - text.len())))
+                Err(ScriptError::too_long(
+                    MAX_NAME_BYTES - (model.len() - text.len()),
+                ))
             } else {
                 Script::parse_tagged(text)
             };
             return parsed.map_or_else(Self::Broken, Self::Script);
         }
         if let Some(code) = model.strip_prefix("sandbox-status-").and_then(status) {
-            let mut fault = StatusFault { code, ..StatusFault::default() };
+            let mut fault = StatusFault {
+                code,
+                ..StatusFault::default()
+            };
             // Scripted statuses give no hint unless told; this form is the one that does.
             if code == 429 {
                 fault.retry_after = Some(1_u32.into());
@@ -46,7 +51,10 @@ impl Named {
 /// Exactly three digits from 200 to 599.
 fn status(suffix: &str) -> Option<u16> {
     let digits = suffix.len() == 3 && suffix.bytes().all(|byte| byte.is_ascii_digit());
-    suffix.parse().ok().filter(|code| digits && (200..=599).contains(code))
+    suffix
+        .parse()
+        .ok()
+        .filter(|code| digits && (200..=599).contains(code))
 }
 
 #[cfg(test)]
@@ -55,16 +63,23 @@ mod tests {
 
     fn code(model: &str) -> Option<(u16, Option<String>)> {
         match Named::of(model) {
-            Named::Always(Step { outcome: Outcome::Status(fault), .. }) => {
-                Some((fault.code, fault.retry_after.map(|value| value.as_str().to_owned())))
-            }
+            Named::Always(Step {
+                outcome: Outcome::Status(fault),
+                ..
+            }) => Some((
+                fault.code,
+                fault.retry_after.map(|value| value.as_str().to_owned()),
+            )),
             _ => None,
         }
     }
 
     #[test]
     fn a_status_by_name_hints_only_on_429() {
-        assert_eq!(code("sandbox-status-429"), Some((429, Some("1".to_owned()))));
+        assert_eq!(
+            code("sandbox-status-429"),
+            Some((429, Some("1".to_owned())))
+        );
         assert_eq!(code("sandbox-status-503"), Some((503, None)));
         assert_eq!(code("sandbox-status-200"), Some((200, None)));
         assert_eq!(code("sandbox-status-599"), Some((599, None)));
@@ -72,10 +87,30 @@ mod tests {
 
     #[test]
     fn other_suffixes_are_ordinary_names() {
-        for suffix in ["", "199", "600", "0429", "42", "429abc", "+29", "4.9", "４２９"] {
-            assert_eq!(Named::of(&format!("sandbox-status-{suffix}")), Named::Plain, "{suffix}");
+        for suffix in [
+            "",
+            "199",
+            "600",
+            "0429",
+            "42",
+            "429abc",
+            "+29",
+            "4.9",
+            "４２９",
+        ] {
+            assert_eq!(
+                Named::of(&format!("sandbox-status-{suffix}")),
+                Named::Plain,
+                "{suffix}"
+            );
         }
-        for name in ["gpt-5.6", "sandbox-stream", "sandbox-do", "Sandbox-Status-429", ""] {
+        for name in [
+            "gpt-5.6",
+            "sandbox-stream",
+            "sandbox-do",
+            "Sandbox-Status-429",
+            "",
+        ] {
             assert_eq!(Named::of(name), Named::Plain, "{name}");
         }
     }
@@ -84,7 +119,10 @@ mod tests {
     fn a_name_of_eight_kibibytes_is_the_longest() {
         let name = |ones: usize| format!("sandbox-do-429(ra-raw={})", "1".repeat(ones));
         let around = name(0).len();
-        assert!(matches!(Named::of(&name(MAX_NAME_BYTES - around)), Named::Script(_)));
+        assert!(matches!(
+            Named::of(&name(MAX_NAME_BYTES - around)),
+            Named::Script(_)
+        ));
         let Named::Broken(error) = Named::of(&name(MAX_NAME_BYTES - around + 1)) else {
             panic!("a name of 8 KiB and a byte was taken");
         };

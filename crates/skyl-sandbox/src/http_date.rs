@@ -4,8 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The date `offset` seconds from `wall`, kept between 1970 and 9999.
 pub(crate) fn from_now(wall: SystemTime, offset: i64) -> String {
-    let since_epoch = wall.duration_since(UNIX_EPOCH).map_or(0, |gap| gap.as_secs());
-    let seconds = i64::try_from(since_epoch).unwrap_or(i64::MAX).saturating_add(offset);
+    let since_epoch = wall
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |gap| gap.as_secs());
+    let seconds = i64::try_from(since_epoch)
+        .unwrap_or(i64::MAX)
+        .saturating_add(offset);
     imf_fixdate(u64::try_from(seconds).unwrap_or(0).min(LAST_SECOND))
 }
 
@@ -13,7 +17,9 @@ fn imf_fixdate(seconds: u64) -> String {
     let (days, clock) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
     // 1 January 1970 was a Thursday.
-    let weekday = WEEKDAYS.get(usize::try_from((days + 3) % 7).unwrap_or(0)).unwrap_or(&"");
+    let weekday = WEEKDAYS
+        .get(usize::try_from((days + 3) % 7).unwrap_or(0))
+        .unwrap_or(&"");
     let month = MONTHS.get(month).unwrap_or(&"");
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
     format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
@@ -38,8 +44,9 @@ fn civil(days: u64) -> (u64, usize, u64) {
 const LAST_SECOND: u64 = 253_402_300_799;
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 #[cfg(test)]
 mod tests {
@@ -49,7 +56,10 @@ mod tests {
 
     #[track_caller]
     fn check(now: u64, offset: i64, date: &str) {
-        assert_eq!(from_now(UNIX_EPOCH + Duration::from_secs(now), offset), date);
+        assert_eq!(
+            from_now(UNIX_EPOCH + Duration::from_secs(now), offset),
+            date
+        );
     }
 
     #[test]

@@ -41,7 +41,9 @@ impl JournalEntry {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.headers.iter();
-        lines.find(|(line, _)| line.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        lines
+            .find(|(line, _)| line.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 
     /// The entry as the journal endpoint shows it.
@@ -65,7 +67,10 @@ impl JournalEntry {
 
 /// The header lines of a request with their credentials taken out.
 pub(crate) fn redacted(headers: &HeaderMap) -> Vec<(String, String)> {
-    headers.iter().map(|(name, value)| (name.as_str().to_owned(), shown(name, value))).collect()
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), shown(name, value)))
+        .collect()
 }
 
 fn shown(name: &HeaderName, value: &HeaderValue) -> String {
@@ -76,8 +81,14 @@ fn shown(name: &HeaderName, value: &HeaderValue) -> String {
 }
 
 /// Headers that carry a key at one provider or another, or at a proxy before it.
-const CREDENTIALS: [&str; 6] =
-    ["authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"];
+const CREDENTIALS: [&str; 6] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+];
 
 #[cfg(test)]
 mod tests {
@@ -96,8 +107,17 @@ mod tests {
         let shown = redacted(&headers);
 
         assert!(!format!("{shown:?}").contains("secret-value"));
-        assert_eq!(shown.iter().filter(|(_, value)| value == "[redacted]").count(), 6);
-        let plain: Vec<_> = shown.iter().filter(|(_, value)| value != "[redacted]").collect();
+        assert_eq!(
+            shown
+                .iter()
+                .filter(|(_, value)| value == "[redacted]")
+                .count(),
+            6
+        );
+        let plain: Vec<_> = shown
+            .iter()
+            .filter(|(_, value)| value != "[redacted]")
+            .collect();
         assert_eq!(plain.len(), 3, "{plain:?}");
     }
 }

@@ -12,7 +12,10 @@ use std::{
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use crate::{journal::JournalEntry, script::{Script, Step}};
+use crate::{
+    journal::JournalEntry,
+    script::{Script, Step},
+};
 
 /// What the sandbox remembers; shared by all connections.
 #[derive(Debug)]
@@ -53,15 +56,25 @@ impl Ledger {
             runs: Runs::default(),
             server_run: 0,
         };
-        Self { book: Mutex::new(book), received: watch::Sender::new(0) }
+        Self {
+            book: Mutex::new(book),
+            received: watch::Sender::new(0),
+        }
     }
 
     /// Journals one request; `enter` makes the entry and whatever else hangs on its place.
-    pub(crate) fn record<T>(&self, body: &Bytes, enter: impl FnOnce(&mut Place<'_>) -> (JournalEntry, T)) -> T {
+    pub(crate) fn record<T>(
+        &self,
+        body: &Bytes,
+        enter: impl FnOnce(&mut Place<'_>) -> (JournalEntry, T),
+    ) -> T {
         let mut book = self.lock();
         book.seq += 1;
         let seq = book.seq;
-        let (entry, result) = enter(&mut Place { seq, book: &mut book });
+        let (entry, result) = enter(&mut Place {
+            seq,
+            book: &mut book,
+        });
         if book.entries.len() == book.keep {
             book.entries.pop_front();
             book.entries_dropped += 1;
@@ -77,7 +90,12 @@ impl Ledger {
     pub(crate) fn entries(&self, after: u64, limit: usize) -> Vec<Arc<JournalEntry>> {
         let book = self.lock();
         let from = book.entries.partition_point(|entry| entry.seq <= after);
-        book.entries.iter().skip(from).take(limit).cloned().collect()
+        book.entries
+            .iter()
+            .skip(from)
+            .take(limit)
+            .cloned()
+            .collect()
     }
 
     pub(crate) fn body(&self, seq: u64) -> Option<Bytes> {
@@ -93,7 +111,10 @@ impl Ledger {
     pub(crate) fn clear_scripts(&self) {
         let mut book = self.lock();
         let dropped = book.runs.dropped;
-        book.runs = Runs { dropped, ..Runs::default() };
+        book.runs = Runs {
+            dropped,
+            ..Runs::default()
+        };
         book.server_run = 0;
     }
 
@@ -172,7 +193,9 @@ impl Runs {
             *position = now.saturating_add(1);
             return now;
         }
-        if self.order.len() == keep && let Some(oldest) = self.order.pop_front() {
+        if self.order.len() == keep
+            && let Some(oldest) = self.order.pop_front()
+        {
             self.positions.remove(&oldest);
             self.dropped += 1;
         }
@@ -194,7 +217,9 @@ impl Bodies {
     fn push(&mut self, seq: u64, body: Bytes) {
         self.bytes += body.len();
         self.kept.push_back((seq, body));
-        while (self.bytes > MAX_BODY_BYTES || self.kept.len() > MAX_BODIES) && let Some((_, oldest)) = self.kept.pop_front() {
+        while (self.bytes > MAX_BODY_BYTES || self.kept.len() > MAX_BODIES)
+            && let Some((_, oldest)) = self.kept.pop_front()
+        {
             self.bytes -= oldest.len();
         }
     }

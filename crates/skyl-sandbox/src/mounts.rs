@@ -38,7 +38,10 @@ pub(crate) trait Mount: Debug + Send + Sync {
 
 /// Every mount of the sandbox.
 pub(crate) fn all() -> Vec<Box<dyn Mount>> {
-    vec![Box::new(openai::OpenAi::official()), Box::new(openai::OpenAi::compatible())]
+    vec![
+        Box::new(openai::OpenAi::official()),
+        Box::new(openai::OpenAi::compatible()),
+    ]
 }
 
 /// A request that was read to its end.
@@ -75,7 +78,9 @@ pub(crate) fn percent_decoded(segment: &str) -> String {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let pair = bytes.get(at + 1..at + 3).and_then(|pair| std::str::from_utf8(pair).ok());
+        let pair = bytes
+            .get(at + 1..at + 3)
+            .and_then(|pair| std::str::from_utf8(pair).ok());
         let value = pair
             .filter(|pair| byte == b'%' && pair.bytes().all(|digit| digit.is_ascii_hexdigit()))
             .and_then(|pair| u8::from_str_radix(pair, 16).ok());
@@ -97,7 +102,10 @@ mod tests {
     #[test]
     fn a_path_segment_is_decoded_once() {
         check("gpt-5.6", "gpt-5.6");
-        check("sandbox-do-429%28ra%3D1%29%2C%6Fk", "sandbox-do-429(ra=1),ok");
+        check(
+            "sandbox-do-429%28ra%3D1%29%2C%6Fk",
+            "sandbox-do-429(ra=1),ok",
+        );
         check("a%2528", "a%28");
     }
 

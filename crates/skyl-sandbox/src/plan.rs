@@ -59,7 +59,10 @@ pub(crate) enum Part {
     Data(Bytes),
     Wait(Duration),
     /// A sign of life now, then every [`BEAT`], for that long.
-    Beats { text: &'static str, left: Duration },
+    Beats {
+        text: &'static str,
+        left: Duration,
+    },
     Cut(Cut),
 }
 
@@ -76,9 +79,18 @@ pub(crate) const BEAT: Duration = Duration::from_millis(10);
 /// Applies a step to the answer of a mount.
 ///
 /// `message` is the text of an injected error status. `wall` serves `ra-date` alone.
-pub(crate) fn plan(mount: &dyn Mount, call: Call, step: &Step, message: &str, wall: SystemTime) -> Plan {
+pub(crate) fn plan(
+    mount: &dyn Mount,
+    call: Call,
+    step: &Step,
+    message: &str,
+    wall: SystemTime,
+) -> Plan {
     let delivery = &step.delivery;
-    let stall = delivery.stall.as_ref().map_or(Duration::ZERO, |ms| ms.millis());
+    let stall = delivery
+        .stall
+        .as_ref()
+        .map_or(Duration::ZERO, |ms| ms.millis());
     let ending = match &step.outcome {
         Outcome::Reset => Ending::Hangup(Cut::Reset),
         Outcome::Close => Ending::Hangup(Cut::Close),
@@ -95,11 +107,22 @@ pub(crate) fn plan(mount: &dyn Mount, call: Call, step: &Step, message: &str, wa
 fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Delivery) -> Reply {
     let in_band_error = matches!(outcome, Outcome::FirstError | Outcome::StreamError(_));
     match call.answer {
-        Answer::Stream { content_type, frames } => {
+        Answer::Stream {
+            content_type,
+            frames,
+        } => {
             let parts = stream_parts(mount, frames, outcome, delivery);
-            let headers = vec![("content-type", content_type.to_owned()), ("cache-control", "no-cache".to_owned())];
+            let headers = vec![
+                ("content-type", content_type.to_owned()),
+                ("cache-control", "no-cache".to_owned()),
+            ];
             let parts = delivered(parts, delivery, COMMENT);
-            Reply { status: 200, headers, parts, length: None }
+            Reply {
+                status: 200,
+                headers,
+                parts,
+                length: None,
+            }
         }
         Answer::Whole(_) if in_band_error => {
             let mut error = mount.error(503, Cause::Overloaded, IN_BAND);
@@ -108,9 +131,18 @@ fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Deliver
         }
         Answer::Whole(answer) => {
             let mid = match outcome {
-                Outcome::CloseMid | Outcome::StreamTruncate(_) => Mid { cut: Some(Cut::Close), wait: None },
-                Outcome::ResetMid | Outcome::StreamReset(_) => Mid { cut: Some(Cut::Reset), wait: None },
-                Outcome::StreamStall { wait, .. } => Mid { cut: None, wait: Some(wait.millis()) },
+                Outcome::CloseMid | Outcome::StreamTruncate(_) => Mid {
+                    cut: Some(Cut::Close),
+                    wait: None,
+                },
+                Outcome::ResetMid | Outcome::StreamReset(_) => Mid {
+                    cut: Some(Cut::Reset),
+                    wait: None,
+                },
+                Outcome::StreamStall { wait, .. } => Mid {
+                    cut: None,
+                    wait: Some(wait.millis()),
+                },
                 _ => Mid::none(),
             };
             whole(answer, Vec::new(), mid, delivery)
@@ -126,12 +158,20 @@ struct Mid {
 
 impl Mid {
     const fn none() -> Self {
-        Self { cut: None, wait: None }
+        Self {
+            cut: None,
+            wait: None,
+        }
     }
 }
 
 /// A body sent in one piece, with its middle: half of it, the smaller half first.
-fn whole(answer: Whole, mut headers: Vec<(&'static str, String)>, mid: Mid, delivery: &Delivery) -> Reply {
+fn whole(
+    answer: Whole,
+    mut headers: Vec<(&'static str, String)>,
+    mid: Mid,
+    delivery: &Delivery,
+) -> Reply {
     let mut parts = VecDeque::new();
     let length = answer.body.len();
     let first = answer.body.slice(..length / 2);
@@ -147,12 +187,26 @@ fn whole(answer: Whole, mut headers: Vec<(&'static str, String)>, mid: Mid, deli
     headers.push(("content-type", answer.content_type.to_owned()));
     // A blank line ahead of the body and pieces of a given size need chunks of their own.
     let chunked = delivery.split.is_some() || delivery.comments.is_some();
-    let length = if chunked { None } else { u64::try_from(length).ok() };
-    Reply { status: answer.status, headers, parts: delivered(parts, delivery, BLANK_LINE), length }
+    let length = if chunked {
+        None
+    } else {
+        u64::try_from(length).ok()
+    };
+    Reply {
+        status: answer.status,
+        headers,
+        parts: delivered(parts, delivery, BLANK_LINE),
+        length,
+    }
 }
 
 /// The frames of a stream up to where the outcome ends it.
-fn stream_parts(mount: &dyn Mount, frames: Vec<Frame>, outcome: &Outcome, delivery: &Delivery) -> VecDeque<Part> {
+fn stream_parts(
+    mount: &dyn Mount,
+    frames: Vec<Frame>,
+    outcome: &Outcome,
+    delivery: &Delivery,
+) -> VecDeque<Part> {
     let error = || Part::Data(mount.overload_frame(IN_BAND));
     let (after, then) = match outcome {
         Outcome::FirstError => return VecDeque::from([error()]),
@@ -164,7 +218,10 @@ fn stream_parts(mount: &dyn Mount, frames: Vec<Frame>, outcome: &Outcome, delive
         Outcome::CloseMid => (place(&frames, 1), Then::End(Some(Part::Cut(Cut::Close)))),
         _ => (frames.len(), Then::End(None)),
     };
-    let pause = delivery.stall_mid.as_ref().map(|ms| (place(&frames, 1), ms.millis()));
+    let pause = delivery
+        .stall_mid
+        .as_ref()
+        .map(|ms| (place(&frames, 1), ms.millis()));
     let mut parts = VecDeque::new();
     for index in 0..=frames.len() {
         if let Some((_, wait)) = pause.filter(|(at, _)| *at == index) {
@@ -179,7 +236,11 @@ fn stream_parts(mount: &dyn Mount, frames: Vec<Frame>, outcome: &Outcome, delive
                 Then::Wait(wait) => parts.push_back(Part::Wait(wait)),
             }
         }
-        parts.extend(frames.get(index).map(|frame| Part::Data(frame.bytes.clone())));
+        parts.extend(
+            frames
+                .get(index)
+                .map(|frame| Part::Data(frame.bytes.clone())),
+        );
     }
     parts
 }
@@ -194,14 +255,23 @@ enum Then {
 /// For 0 that is before the first content; with fewer than `n`, it is after the last one, so that
 /// the terminal mark never goes out.
 fn place(frames: &[Frame], n: u32) -> usize {
-    let mut contents = frames.iter().enumerate().filter(|(_, frame)| frame.role == Role::Content);
-    let after_lead = frames.iter().take_while(|frame| frame.role == Role::Lead).count();
+    let mut contents = frames
+        .iter()
+        .enumerate()
+        .filter(|(_, frame)| frame.role == Role::Content);
+    let after_lead = frames
+        .iter()
+        .take_while(|frame| frame.role == Role::Lead)
+        .count();
     match n.checked_sub(1) {
         None => after_lead,
         Some(skip) => {
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
             let last = contents.clone().last();
-            contents.nth(skip).or(last).map_or(after_lead, |(index, _)| index + 1)
+            contents
+                .nth(skip)
+                .or(last)
+                .map_or(after_lead, |(index, _)| index + 1)
         }
     }
 }
@@ -255,7 +325,11 @@ fn cut_up(pieces: &mut VecDeque<Part>, run: &mut BytesMut, size: usize) {
 fn status_body(mount: &dyn Mount, fault: &StatusFault, message: &str) -> Whole {
     // These have no body by definition; a length would make a client wait for one.
     if matches!(fault.code, 204 | 205 | 304) {
-        return Whole { status: fault.code, content_type: crate::answer::JSON, body: Bytes::new() };
+        return Whole {
+            status: fault.code,
+            content_type: crate::answer::JSON,
+            body: Bytes::new(),
+        };
     }
     let error = |cause| mount.error(fault.code, cause, message);
     match fault.body {
@@ -268,12 +342,22 @@ fn status_body(mount: &dyn Mount, fault: &StatusFault, message: &str) -> Whole {
                 "<!DOCTYPE html>\n<html><head><title>{0}</title></head>\n<body><h1>{0}</h1><p>{message}</p></body></html>\n",
                 fault.code
             );
-            Whole { status: fault.code, content_type: HTML, body: page.into() }
+            Whole {
+                status: fault.code,
+                content_type: HTML,
+                body: page.into(),
+            }
         }
-        BodyKind::Empty => Whole { body: Bytes::new(), ..error(Cause::Usual) },
+        BodyKind::Empty => Whole {
+            body: Bytes::new(),
+            ..error(Cause::Usual)
+        },
         BodyKind::Cut => {
             let usual = error(Cause::Usual);
-            Whole { body: usual.body.slice(..usual.body.len() / 2), ..usual }
+            Whole {
+                body: usual.body.slice(..usual.body.len() / 2),
+                ..usual
+            }
         }
     }
 }
@@ -281,11 +365,34 @@ fn status_body(mount: &dyn Mount, fault: &StatusFault, message: &str) -> Whole {
 /// The headers that tell a client what to do about a status.
 fn hints(fault: &StatusFault, wall: SystemTime) -> Vec<(&'static str, String)> {
     let mut headers = Vec::new();
-    headers.extend(fault.retry_after.as_ref().map(|value| ("retry-after", value.as_str().to_owned())));
-    headers.extend(fault.retry_after_ms.as_ref().map(|value| ("retry-after-ms", value.as_str().to_owned())));
-    headers.extend(fault.retry_after_date.map(|offset| ("retry-after", http_date::from_now(wall, offset))));
-    headers.extend(fault.retry_after_raw.as_ref().map(|value| ("retry-after", value.clone())));
-    headers.extend(fault.should_retry.map(|value| ("x-should-retry", value.to_string())));
+    headers.extend(
+        fault
+            .retry_after
+            .as_ref()
+            .map(|value| ("retry-after", value.as_str().to_owned())),
+    );
+    headers.extend(
+        fault
+            .retry_after_ms
+            .as_ref()
+            .map(|value| ("retry-after-ms", value.as_str().to_owned())),
+    );
+    headers.extend(
+        fault
+            .retry_after_date
+            .map(|offset| ("retry-after", http_date::from_now(wall, offset))),
+    );
+    headers.extend(
+        fault
+            .retry_after_raw
+            .as_ref()
+            .map(|value| ("retry-after", value.clone())),
+    );
+    headers.extend(
+        fault
+            .should_retry
+            .map(|value| ("x-should-retry", value.to_string())),
+    );
     headers
 }
 

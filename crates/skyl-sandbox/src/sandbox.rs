@@ -215,7 +215,10 @@ impl SandboxBuilder {
         let addr = listener.local_addr().map_err(Error::bind)?;
         let server = Arc::new(Server {
             ledger: Ledger::new(self.keep),
-            house: House { key: self.key, models: self.models },
+            house: House {
+                key: self.key,
+                models: self.models,
+            },
             mounts: mounts::all(),
             script: self.script,
             origin: Origin::now(),
@@ -225,7 +228,13 @@ impl SandboxBuilder {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let mut tasks = JoinSet::new();
         tasks.spawn(server::accept(server.clone(), listener, tls));
-        Ok(Sandbox { server, addr, scheme, ca_pem, tasks })
+        Ok(Sandbox {
+            server,
+            addr,
+            scheme,
+            ca_pem,
+            tasks,
+        })
     }
 }
 

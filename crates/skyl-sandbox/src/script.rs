@@ -83,7 +83,10 @@ impl ScriptError {
 
     /// The error of a script that goes on past the longest name.
     pub(crate) fn too_long(position: usize) -> Self {
-        Self { position, expected: format!("the end (a name has at most {MAX_NAME_BYTES} bytes)") }
+        Self {
+            position,
+            expected: format!("the end (a name has at most {MAX_NAME_BYTES} bytes)"),
+        }
     }
 
     /// What would have been right there, in words.
@@ -95,7 +98,11 @@ impl ScriptError {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bad script at byte {}: expected {}", self.position, self.expected)
+        write!(
+            f,
+            "bad script at byte {}: expected {}",
+            self.position, self.expected
+        )
     }
 }
 
@@ -115,7 +122,11 @@ impl Step {
     pub(crate) const OK: &'static Self = &Self::of(Outcome::Ok);
 
     pub(crate) const fn of(outcome: Outcome) -> Self {
-        Self { outcome, delivery: Delivery::AT_ONCE, times: 1 }
+        Self {
+            outcome,
+            delivery: Delivery::AT_ONCE,
+            times: 1,
+        }
     }
 }
 
@@ -141,7 +152,10 @@ pub(crate) enum Outcome {
     /// RST after so many content frames.
     StreamReset(u32),
     /// Silence after so many content frames, then the rest.
-    StreamStall { after: u32, wait: Number },
+    StreamStall {
+        after: u32,
+        wait: Number,
+    },
 }
 
 /// An error status and what comes with it.
@@ -198,7 +212,13 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    const AT_ONCE: Self = Self { stall: None, stall_mid: None, slow: None, split: None, comments: None };
+    const AT_ONCE: Self = Self {
+        stall: None,
+        stall_mid: None,
+        slow: None,
+        split: None,
+        comments: None,
+    };
 }
 
 /// A decimal number as written: digits, then perhaps a point and digits.

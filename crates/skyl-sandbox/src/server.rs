@@ -55,8 +55,11 @@ pub(crate) struct Connections {
 impl Server {
     pub(crate) fn stats(&self) -> Stats {
         let connections = *self.connections.borrow();
-        let mut stats =
-            Stats { connections: connections.accepted, connections_open: connections.open, ..Stats::default() };
+        let mut stats = Stats {
+            connections: connections.accepted,
+            connections_open: connections.open,
+            ..Stats::default()
+        };
         self.ledger.count(&mut stats);
         stats
     }
@@ -65,7 +68,10 @@ impl Server {
     pub(crate) async fn all_closed(&self) {
         let mut seen = self.connections.subscribe();
         // The sender lives as long as `self`, so the wait cannot fail.
-        let _closed = seen.wait_for(|connections| connections.open == 0).await.is_err();
+        let _closed = seen
+            .wait_for(|connections| connections.open == 0)
+            .await
+            .is_err();
     }
 }
 
@@ -107,7 +113,9 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.server.connections.send_modify(|connections| connections.open -= 1);
+        self.server
+            .connections
+            .send_modify(|connections| connections.open -= 1);
     }
 }
 
@@ -131,7 +139,10 @@ async fn exchanges(open: &Open, io: impl AsyncRead + AsyncWrite + Unpin, fate: F
     let service = service_fn(|request| respond(open, fate.clone(), request));
     // Broken on purpose or by the client: either way the connection is over, and what happened
     // stands in the journal.
-    let _over = http1::Builder::new().serve_connection(TokioIo::new(io), service).await.is_err();
+    let _over = http1::Builder::new()
+        .serve_connection(TokioIo::new(io), service)
+        .await
+        .is_err();
 }
 
 async fn respond(
@@ -144,11 +155,16 @@ async fn respond(
     let body = Received::read(body).await?;
     let path = head.uri.path();
     let mount = server.mounts.iter().find(|mount| {
-        path.strip_prefix(mount.prefix()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(mount.prefix())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     let Some(mount) = mount else {
         let (status, body) = control::answer(server, &head);
-        return response(status, [("content-type", crate::answer::JSON.to_owned())], PlannedBody::plain(body, fate));
+        return response(
+            status,
+            [("content-type", crate::answer::JSON.to_owned())],
+            PlannedBody::plain(body, fate),
+        );
     };
     let (plan, headers) = settle(server, mount.as_ref(), open.number, head, body);
     if !plan.stall.is_zero() {
@@ -179,11 +195,26 @@ fn settle(
     let time_ms = server.origin.elapsed_ms();
     let path = head.uri.path().to_owned();
     let headers = redacted(&head.headers);
-    let kept = if body.bytes > MAX_BODY_BYTES { Bytes::new() } else { body.start };
-    let inside = path.get(mount.prefix().len()..).unwrap_or_default().to_owned();
-    let request = Request { method: head.method, path: inside, headers: head.headers, body: kept };
+    let kept = if body.bytes > MAX_BODY_BYTES {
+        Bytes::new()
+    } else {
+        body.start
+    };
+    let inside = path
+        .get(mount.prefix().len()..)
+        .unwrap_or_default()
+        .to_owned();
+    let request = Request {
+        method: head.method,
+        path: inside,
+        headers: head.headers,
+        body: kept,
+    };
     let call = if body.bytes > MAX_BODY_BYTES {
-        let message = format!("sandbox: the body has {} bytes, at most {MAX_BODY_BYTES} are taken", body.bytes);
+        let message = format!(
+            "sandbox: the body has {} bytes, at most {MAX_BODY_BYTES} are taken",
+            body.bytes
+        );
         Call::refused(mount.error(413, Cause::Usual, &message))
     } else {
         mount.read(&request, &server.house)
@@ -216,8 +247,12 @@ fn settle(
 fn refuse_broken_script(mount: &dyn Mount, call: Call) -> Call {
     match call.model.as_deref().map(Named::of) {
         Some(Named::Broken(error)) if !call.refused => {
-            let refused = Call::refused(mount.error(400, Cause::Usual, &format!("sandbox: {error}")));
-            Call { model: call.model, ..refused }
+            let refused =
+                Call::refused(mount.error(400, Cause::Usual, &format!("sandbox: {error}")));
+            Call {
+                model: call.model,
+                ..refused
+            }
         }
         _ => call,
     }
@@ -242,13 +277,19 @@ fn matched(
         }
         Named::Script(script) => {
             let (index, step) = place.step_of(&script, &name);
-            (Some(index), plan::plan(mount, call, step, &injected(step), wall))
+            (
+                Some(index),
+                plan::plan(mount, call, step, &injected(step), wall),
+            )
         }
         Named::Plain | Named::Broken(_) => match &server.script {
             None => (None, plan::plan(mount, call, Step::OK, "", wall)),
             Some(script) => {
                 let (index, step) = place.step_of_server(script);
-                (Some(index), plan::plan(mount, call, step, &injected(step), wall))
+                (
+                    Some(index),
+                    plan::plan(mount, call, step, &injected(step), wall),
+                )
             }
         },
     }
@@ -277,20 +318,29 @@ impl Received {
         let mut hash = Sha256::new();
         while let Some(frame) = body.frame().await {
             // A client that breaks off in the middle of its request has sent none.
-            let Ok(data) = frame.map_err(|_| Broken)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|_| Broken)?.into_data() else {
+                continue;
+            };
             hash.update(&data);
             bytes = bytes.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
             if bytes <= MAX_BODY_BYTES {
                 start.extend_from_slice(&data);
             }
         }
-        Ok(Self { start: start.freeze(), bytes, sha256: hex(&hash.finalize()) })
+        Ok(Self {
+            start: start.freeze(),
+            bytes,
+            sha256: hex(&hash.finalize()),
+        })
     }
 }
 
 fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 fn response(

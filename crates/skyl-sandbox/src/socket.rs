@@ -48,19 +48,29 @@ impl Drop for Socket {
         if self.fate.0.load(Ordering::Relaxed) {
             // A linger of zero makes the close an RST. If the peer is gone already, there is
             // nobody left to reset.
-            let _gone = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).is_err();
+            let _gone = SockRef::from(&self.stream)
+                .set_linger(Some(Duration::ZERO))
+                .is_err();
         }
     }
 }
 
 impl AsyncRead for Socket {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Socket {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 

@@ -12,7 +12,10 @@ use tokio::time::{Instant, Sleep};
 pub(crate) struct Origin(Instant);
 
 impl Origin {
-    #[expect(clippy::disallowed_methods, reason = "a server's journal needs real time")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server's journal needs real time"
+    )]
     pub(crate) fn now() -> Self {
         Self(Instant::now())
     }
@@ -24,13 +27,19 @@ impl Origin {
 }
 
 /// A real wait; it ends early when the connection that owns it is dropped.
-#[expect(clippy::disallowed_methods, reason = "a stall has to be felt by a real client")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a stall has to be felt by a real client"
+)]
 pub(crate) fn sleep(wait: Duration) -> Sleep {
     tokio::time::sleep(wait)
 }
 
 /// Wall time, for HTTP dates alone.
-#[expect(clippy::disallowed_methods, reason = "an HTTP date is read against the client's wall clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an HTTP date is read against the client's wall clock"
+)]
 pub(crate) fn wall() -> SystemTime {
     SystemTime::now()
 }

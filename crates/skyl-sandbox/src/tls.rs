@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+};
 use rustls::{
     ServerConfig,
     crypto::aws_lc_rs,
@@ -38,7 +40,9 @@ impl Acceptor {
     pub(crate) fn new(tls: Tls) -> Result<Self, Error> {
         let key = KeyPair::generate().map_err(Error::certificate)?;
         let mut params = CertificateParams::new(names(tls)).map_err(Error::certificate)?;
-        params.distinguished_name.push(DnType::CommonName, "skyl sandbox");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "skyl sandbox");
         if tls == Tls::Expired {
             params.not_before = date_time_ymd(2020, 1, 1);
             params.not_after = date_time_ymd(2021, 1, 1);
@@ -47,7 +51,9 @@ impl Acceptor {
             (params.self_signed(&key).map_err(Error::certificate)?, None)
         } else {
             let authority = authority()?;
-            let signed = params.signed_by(&key, &authority).map_err(Error::certificate)?;
+            let signed = params
+                .signed_by(&key, &authority)
+                .map_err(Error::certificate)?;
             (signed, Some(authority.pem()))
         };
         let acceptor = TlsAcceptor::from(Arc::new(config(certificate.der().clone(), &key)?));
@@ -67,7 +73,9 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, Error> {
     let key = KeyPair::generate().map_err(Error::certificate)?;
     let mut params = CertificateParams::new(Vec::new()).map_err(Error::certificate)?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.distinguished_name.push(DnType::CommonName, "skyl sandbox authority");
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "skyl sandbox authority");
     CertifiedIssuer::self_signed(params, key).map_err(Error::certificate)
 }
 

@@ -27,11 +27,17 @@ pub(crate) struct OpenAi {
 
 impl OpenAi {
     pub(crate) const fn official() -> Self {
-        Self { name: "openai", prefix: "/openai/v1" }
+        Self {
+            name: "openai",
+            prefix: "/openai/v1",
+        }
     }
 
     pub(crate) const fn compatible() -> Self {
-        Self { name: "compat", prefix: "/compat/v1" }
+        Self {
+            name: "compat",
+            prefix: "/compat/v1",
+        }
     }
 
     fn route(&self, request: &Request, house: &House) -> Result<Call, Refusal> {
@@ -45,7 +51,9 @@ impl OpenAi {
             }
             (path, &Method::GET) if path.starts_with("/models/") => {
                 let id = percent_decoded(&path["/models/".len()..]);
-                let model = known(house).find(|model| *model == id).ok_or_else(|| Refusal::model(&id))?;
+                let model = known(house)
+                    .find(|model| *model == id)
+                    .ok_or_else(|| Refusal::model(&id))?;
                 Ok(whole(Whole::json(200, &entry(model))))
             }
             (path, method) => Err(Refusal::path(method.as_str(), &format!("/v1{path}"))),
@@ -63,7 +71,8 @@ impl Mount for OpenAi {
     }
 
     fn read(&self, request: &Request, house: &House) -> Call {
-        self.route(request, house).unwrap_or_else(|refusal| Call::refused(refusal.whole()))
+        self.route(request, house)
+            .unwrap_or_else(|refusal| Call::refused(refusal.whole()))
     }
 
     fn error(&self, status: u16, cause: Cause, message: &str) -> Whole {
@@ -85,13 +94,21 @@ impl Mount for OpenAi {
 
 /// The key must be there and right, on every mount.
 fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
-    let shown = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    let Some(shown) = shown else { return Err(Refusal::no_key()) };
+    let shown = headers
+        .get(header::AUTHORIZATION)
+        .map(|value| value.as_bytes());
+    let Some(shown) = shown else {
+        return Err(Refusal::no_key());
+    };
     let mut words = shown.splitn(2, |&byte| byte == b' ');
     let scheme = words.next().unwrap_or_default();
     match words.next() {
         Some(credential) if scheme.eq_ignore_ascii_case(b"bearer") => {
-            if credential.trim_ascii() == key.as_bytes() { Ok(()) } else { Err(Refusal::wrong_key()) }
+            if credential.trim_ascii() == key.as_bytes() {
+                Ok(())
+            } else {
+                Err(Refusal::wrong_key())
+            }
         }
         _ => Err(Refusal::no_key()),
     }
@@ -100,7 +117,11 @@ fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
 fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
     let chat = Chat::read(&request.body)?;
     let model = chat.model.clone();
-    let call = |answer| Call { model: Some(model.clone()), refused: false, answer };
+    let call = |answer| Call {
+        model: Some(model.clone()),
+        refused: false,
+        answer,
+    };
     // A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
     let fault = !matches!(Named::of(&model), Named::Plain);
     if model == "sandbox-echo-key" {
@@ -117,7 +138,11 @@ fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
 }
 
 fn whole(answer: Whole) -> Call {
-    Call { model: None, refused: false, answer: Answer::Whole(answer) }
+    Call {
+        model: None,
+        refused: false,
+        answer: Answer::Whole(answer),
+    }
 }
 
 fn list(house: &House) -> Value {
@@ -125,8 +150,14 @@ fn list(house: &House) -> Value {
 }
 
 fn entry(id: &str) -> Value {
-    let context = CATALOGUE.iter().find(|(name, ..)| *name == id).map(|(_, _, context)| context);
-    let name = CATALOGUE.iter().find(|(name, ..)| *name == id).map_or(id, |(_, display, _)| display);
+    let context = CATALOGUE
+        .iter()
+        .find(|(name, ..)| *name == id)
+        .map(|(_, _, context)| context);
+    let name = CATALOGUE
+        .iter()
+        .find(|(name, ..)| *name == id)
+        .map_or(id, |(_, display, _)| display);
     json!({
         "id": id,
         "object": "model",
@@ -138,12 +169,17 @@ fn entry(id: &str) -> Value {
 }
 
 fn known(house: &House) -> impl Iterator<Item = &str> {
-    CATALOGUE.iter().map(|(name, ..)| *name).chain(house.models.iter().map(String::as_str))
+    CATALOGUE
+        .iter()
+        .map(|(name, ..)| *name)
+        .chain(house.models.iter().map(String::as_str))
 }
 
 /// Name, name for people, context length.
-const CATALOGUE: [(&str, &str, u64); 2] =
-    [("gpt-5.6", "GPT-5.6", 400_000), ("gpt-5.4-nano", "GPT-5.4 nano", 128_000)];
+const CATALOGUE: [(&str, &str, u64); 2] = [
+    ("gpt-5.6", "GPT-5.6", 400_000),
+    ("gpt-5.4-nano", "GPT-5.4 nano", 128_000),
+];
 
 /// Models that answer in an unusual way, every time.
 const ODDITIES: [&str; 5] = [

@@ -18,14 +18,25 @@ fn make(schema: &Value, depth: usize) -> Value {
     if let Some(value) = schema.get("const") {
         return value.clone();
     }
-    if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|values| values.first()) {
+    if let Some(first) = schema
+        .get("enum")
+        .and_then(Value::as_array)
+        .and_then(|values| values.first())
+    {
         return first.clone();
     }
     match kind(schema) {
         "object" => {
-            let mut names: Vec<_> = schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+            let mut names: Vec<_> = schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .collect();
             names.sort_by_key(|(name, _)| name.as_str());
-            let members = names.into_iter().map(|(name, schema)| (name.clone(), make(schema, depth + 1)));
+            let members = names
+                .into_iter()
+                .map(|(name, schema)| (name.clone(), make(schema, depth + 1)));
             Value::Object(members.collect::<Map<_, _>>())
         }
         "array" => json!([make(schema.get("items").unwrap_or(&Value::Null), depth + 1)]),
@@ -42,9 +53,11 @@ fn make(schema: &Value, depth: usize) -> Value {
 fn kind(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
-        }
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|kind| *kind != "null")
+            .unwrap_or("null"),
         _ if schema.get("properties").is_some() => "object",
         _ => "string",
     }
@@ -70,7 +83,13 @@ mod tests {
         }});
         let expected = json!({"a": 1, "b": true, "c": 7, "l": ["x"], "n": 1.5, "o": {"p": null}, "z": "sandbox"});
         check(&schema, &expected);
-        let names: Vec<_> = document(&schema).unwrap().as_object().unwrap().keys().cloned().collect();
+        let names: Vec<_> = document(&schema)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
         assert_eq!(names, ["a", "b", "c", "l", "n", "o", "z"]);
     }
 

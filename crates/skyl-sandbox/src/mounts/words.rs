@@ -21,7 +21,9 @@ pub(crate) fn tool_reply(result: &str) -> String {
 
 /// Tokens of a text: its words, at least one.
 pub(crate) fn tokens(text: &str) -> u64 {
-    u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX).max(1)
+    u64::try_from(text.split_whitespace().count())
+        .unwrap_or(u64::MAX)
+        .max(1)
 }
 
 /// The text up to its `max`-th word, byte for byte, and whether anything was cut.
@@ -74,7 +76,11 @@ pub(crate) struct ToolCall {
 
 impl ToolCall {
     pub(crate) fn nth(number: usize, name: &str) -> Self {
-        Self { id: format!("call_sandbox_{number}"), name: name.to_owned(), arguments: ARGUMENTS }
+        Self {
+            id: format!("call_sandbox_{number}"),
+            name: name.to_owned(),
+            arguments: ARGUMENTS,
+        }
     }
 
     /// The arguments in three pieces, none of which is JSON of its own.
@@ -102,7 +108,10 @@ pub(crate) fn tool<'a>(tools: &'a [String], wanted: &Wanted, prompt: &str) -> Op
         Wanted::None => None,
         Wanted::Named(name) => tools.iter().find(|tool| *tool == name).map(String::as_str),
         Wanted::Auto | Wanted::Required => {
-            let tool = tools.iter().find(|tool| weather(tool)).or_else(|| tools.first())?;
+            let tool = tools
+                .iter()
+                .find(|tool| weather(tool))
+                .or_else(|| tools.first())?;
             (*wanted == Wanted::Required || weather(prompt)).then_some(tool)
         }
     }
@@ -144,11 +153,20 @@ mod tests {
     #[test]
     fn a_tool_is_called_when_it_must_be_or_the_weather_is_asked_for() {
         let tools = ["clock".to_owned(), "get_weather".to_owned()];
-        assert_eq!(tool(&tools, &Wanted::Auto, "the weather?"), Some("get_weather"));
+        assert_eq!(
+            tool(&tools, &Wanted::Auto, "the weather?"),
+            Some("get_weather")
+        );
         assert_eq!(tool(&tools, &Wanted::Auto, "the time?"), None);
-        assert_eq!(tool(&tools, &Wanted::Required, "the time?"), Some("get_weather"));
+        assert_eq!(
+            tool(&tools, &Wanted::Required, "the time?"),
+            Some("get_weather")
+        );
         assert_eq!(tool(&tools, &Wanted::None, "the weather?"), None);
-        assert_eq!(tool(&tools, &Wanted::Named("clock".into()), "x"), Some("clock"));
+        assert_eq!(
+            tool(&tools, &Wanted::Named("clock".into()), "x"),
+            Some("clock")
+        );
         assert_eq!(tool(&tools, &Wanted::Named("other".into()), "x"), None);
         assert_eq!(tool(&[], &Wanted::Required, "weather"), None);
     }

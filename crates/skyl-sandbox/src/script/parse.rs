@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use super::{
-    BodyKind, Delivery, MAX_NAME_BYTES, MAX_STEPS, MAX_TAG_BYTES, MAX_TIMES, Number, Outcome, Script, ScriptError, StatusFault, Step,
+    BodyKind, Delivery, MAX_NAME_BYTES, MAX_STEPS, MAX_TAG_BYTES, MAX_TIMES, Number, Outcome,
+    Script, ScriptError, StatusFault, Step,
 };
 
 /// Parses a whole script, without a tag.
@@ -68,14 +69,19 @@ fn step(cursor: &mut Cursor<'_>) -> Result<Step, ScriptError> {
                 return Err(wrong(start, "a delivery verb (a step has one outcome)"));
             }
             Verb::Outcome(it) => outcome = Some(it),
-            Verb::Delivery(it) => put(&mut delivery, it).map_err(|word| wrong(start, format!("`{word}` once in a step")))?,
+            Verb::Delivery(it) => put(&mut delivery, it)
+                .map_err(|word| wrong(start, format!("`{word}` once in a step")))?,
         }
         if !cursor.take(b'+') {
             break;
         }
     }
     let times = if cursor.take(b'*') { times(cursor)? } else { 1 };
-    Ok(Step { outcome: outcome.unwrap_or(Outcome::Ok), delivery, times })
+    Ok(Step {
+        outcome: outcome.unwrap_or(Outcome::Ok),
+        delivery,
+        times,
+    })
 }
 
 fn times(cursor: &mut Cursor<'_>) -> Result<u16, ScriptError> {
@@ -83,7 +89,10 @@ fn times(cursor: &mut Cursor<'_>) -> Result<u16, ScriptError> {
     let digits = cursor.run(|byte| byte.is_ascii_digit());
     match digits.parse::<u16>() {
         Ok(times @ 1..=MAX_TIMES) => Ok(times),
-        _ => Err(wrong(start, format!("a whole number from 1 to {MAX_TIMES}"))),
+        _ => Err(wrong(
+            start,
+            format!("a whole number from 1 to {MAX_TIMES}"),
+        )),
     }
 }
 
@@ -103,7 +112,11 @@ enum Manner {
 /// Puts a delivery verb into the step, or gives its word when it is there already.
 fn put(delivery: &mut Delivery, manner: Manner) -> Result<(), &'static str> {
     fn once<T>(slot: &mut Option<T>, value: T, word: &'static str) -> Result<(), &'static str> {
-        if slot.replace(value).is_some() { Err(word) } else { Ok(()) }
+        if slot.replace(value).is_some() {
+            Err(word)
+        } else {
+            Ok(())
+        }
     }
     match manner {
         Manner::Stall(wait) => once(&mut delivery.stall, wait, "stall"),
@@ -119,8 +132,15 @@ fn verb(cursor: &mut Cursor<'_>) -> Result<Verb, ScriptError> {
     let start = cursor.at;
     let word = cursor.run(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let word_end = cursor.at;
-    let args = if cursor.take(b'(') { Some(args(cursor)?) } else { None };
-    let mut args = Args { list: args.unwrap_or_default().into_iter(), end: word_end };
+    let args = if cursor.take(b'(') {
+        Some(args(cursor)?)
+    } else {
+        None
+    };
+    let mut args = Args {
+        list: args.unwrap_or_default().into_iter(),
+        end: word_end,
+    };
     if let Some(last) = args.list.as_slice().last() {
         args.end = last.at + last.text.len();
     }
@@ -136,7 +156,10 @@ fn verb(cursor: &mut Cursor<'_>) -> Result<Verb, ScriptError> {
         "stream-reset" => Verb::Outcome(Outcome::StreamReset(args.frames()?)),
         "stream-stall" => {
             let after = args.count("a number of content frames")?;
-            Verb::Outcome(Outcome::StreamStall { after, wait: args.number(MILLIS)? })
+            Verb::Outcome(Outcome::StreamStall {
+                after,
+                wait: args.number(MILLIS)?,
+            })
         }
         "stall" => Verb::Delivery(Manner::Stall(args.number(MILLIS)?)),
         "stall-mid" => Verb::Delivery(Manner::StallMid(args.number(MILLIS)?)),
@@ -144,7 +167,9 @@ fn verb(cursor: &mut Cursor<'_>) -> Result<Verb, ScriptError> {
         "comments" => Verb::Delivery(Manner::Comments(args.number(MILLIS)?)),
         "split" => Verb::Delivery(Manner::Split(args.size()?)),
         _ => match word.parse::<u16>() {
-            Ok(code @ 200..=599) if word.len() == 3 => Verb::Outcome(Outcome::Status(status(code, &mut args)?)),
+            Ok(code @ 200..=599) if word.len() == 3 => {
+                Verb::Outcome(Outcome::Status(status(code, &mut args)?))
+            }
             _ => return Err(wrong(start, VERBS)),
         },
     };
@@ -202,13 +227,20 @@ impl Args<'_> {
 
     /// The content frames of a `stream-*` verb; without brackets one, as in the model names.
     fn frames(&mut self) -> Result<u32, ScriptError> {
-        if self.list.len() == 0 { Ok(1) } else { self.count("a number of content frames") }
+        if self.list.len() == 0 {
+            Ok(1)
+        } else {
+            self.count("a number of content frames")
+        }
     }
 
     fn size(&mut self) -> Result<NonZeroUsize, ScriptError> {
         let at = self.list.as_slice().first().map_or(self.end, |arg| arg.at);
         let bytes = self.count(BYTES)?;
-        usize::try_from(bytes).ok().and_then(NonZeroUsize::new).ok_or_else(|| wrong(at, BYTES))
+        usize::try_from(bytes)
+            .ok()
+            .and_then(NonZeroUsize::new)
+            .ok_or_else(|| wrong(at, BYTES))
     }
 
     fn done(mut self) -> Result<(), ScriptError> {
@@ -221,7 +253,10 @@ impl Args<'_> {
 
 /// The arguments of a status: `key=value`, each key once.
 fn status(code: u16, args: &mut Args<'_>) -> Result<StatusFault, ScriptError> {
-    let mut fault = StatusFault { code, ..StatusFault::default() };
+    let mut fault = StatusFault {
+        code,
+        ..StatusFault::default()
+    };
     let mut seen: Vec<&str> = Vec::new();
     for arg in args.list.by_ref() {
         let Some((key, value)) = arg.text.split_once('=') else {
@@ -233,9 +268,13 @@ fn status(code: u16, args: &mut Args<'_>) -> Result<StatusFault, ScriptError> {
         seen.push(key);
         let at = arg.at + key.len() + 1;
         match key {
-            "ra" => fault.retry_after = Some(number(value).ok_or_else(|| wrong(at, "decimal seconds"))?),
+            "ra" => {
+                fault.retry_after = Some(number(value).ok_or_else(|| wrong(at, "decimal seconds"))?)
+            }
             "ra-ms" => fault.retry_after_ms = Some(number(value).ok_or_else(|| wrong(at, MILLIS))?),
-            "ra-date" => fault.retry_after_date = Some(offset(value).ok_or_else(|| wrong(at, OFFSET))?),
+            "ra-date" => {
+                fault.retry_after_date = Some(offset(value).ok_or_else(|| wrong(at, OFFSET))?)
+            }
             "ra-raw" => fault.retry_after_raw = Some(value.to_owned()),
             "should-retry" => {
                 fault.should_retry = Some(match value {
@@ -314,7 +353,10 @@ impl<'a> Cursor<'a> {
 }
 
 fn wrong(position: usize, expected: impl Into<String>) -> ScriptError {
-    ScriptError { position, expected: expected.into() }
+    ScriptError {
+        position,
+        expected: expected.into(),
+    }
 }
 
 const VERBS: &str = "a verb: ok, a status from 200 to 599, reset, close, reset-mid, close-mid, first-error, \

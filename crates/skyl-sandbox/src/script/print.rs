@@ -40,7 +40,9 @@ impl Display for Outcome {
             Self::StreamTruncate(n) => write!(f, "stream-truncate({n})"),
             Self::StreamError(n) => write!(f, "stream-error({n})"),
             Self::StreamReset(n) => write!(f, "stream-reset({n})"),
-            Self::StreamStall { after, wait } => write!(f, "stream-stall({after};{})", wait.as_str()),
+            Self::StreamStall { after, wait } => {
+                write!(f, "stream-stall({after};{})", wait.as_str())
+            }
         }
     }
 }
@@ -67,7 +69,11 @@ impl Display for StatusFault {
         if self.body != BodyKind::Usual {
             args.push(format!("body={}", self.body));
         }
-        if args.is_empty() { Ok(()) } else { write!(f, "({})", args.join(";")) }
+        if args.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "({})", args.join(";"))
+        }
     }
 }
 
@@ -87,7 +93,11 @@ impl Display for BodyKind {
 
 impl Display for Delivery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let waits = [("stall", &self.stall), ("stall-mid", &self.stall_mid), ("slow", &self.slow)];
+        let waits = [
+            ("stall", &self.stall),
+            ("stall-mid", &self.stall_mid),
+            ("slow", &self.slow),
+        ];
         for (word, wait) in waits {
             if let Some(wait) = wait {
                 write!(f, "+{word}({})", wait.as_str())?;

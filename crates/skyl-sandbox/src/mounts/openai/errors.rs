@@ -15,41 +15,85 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn invalid(message: impl Into<String>, param: Option<&'static str>) -> Self {
-        Self { status: 400, message: message.into(), param, code: None }
+        Self {
+            status: 400,
+            message: message.into(),
+            param,
+            code: None,
+        }
     }
 
     pub(super) fn no_key() -> Self {
         let message = "You didn't provide an API key. You need to provide your API key in an \
                        Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).";
-        Self { status: 401, message: message.to_owned(), param: None, code: None }
+        Self {
+            status: 401,
+            message: message.to_owned(),
+            param: None,
+            code: None,
+        }
     }
 
     pub(super) fn wrong_key() -> Self {
         let message = "Incorrect API key provided. The sandbox takes the key it was started with.";
-        Self { status: 401, message: message.to_owned(), param: None, code: Some("invalid_api_key") }
+        Self {
+            status: 401,
+            message: message.to_owned(),
+            param: None,
+            code: Some("invalid_api_key"),
+        }
     }
 
     pub(super) fn model(model: &str) -> Self {
-        let message = format!("The model `{model}` does not exist or you do not have access to it.");
-        Self { status: 404, message, param: None, code: Some("model_not_found") }
+        let message =
+            format!("The model `{model}` does not exist or you do not have access to it.");
+        Self {
+            status: 404,
+            message,
+            param: None,
+            code: Some("model_not_found"),
+        }
     }
 
     pub(super) fn path(method: &str, path: &str) -> Self {
-        Self { status: 404, message: format!("Invalid URL ({method} {path})"), param: None, code: None }
+        Self {
+            status: 404,
+            message: format!("Invalid URL ({method} {path})"),
+            param: None,
+            code: None,
+        }
     }
 
     pub(super) fn method(method: &str, path: &str) -> Self {
         let message = format!("Not allowed to {method} on {path}.");
-        Self { status: 405, message, param: None, code: Some("method_not_supported") }
+        Self {
+            status: 405,
+            message,
+            param: None,
+            code: Some("method_not_supported"),
+        }
     }
 
     pub(super) fn unsupported_value(message: String, param: &'static str) -> Self {
-        Self { status: 400, message, param: Some(param), code: Some("unsupported_value") }
+        Self {
+            status: 400,
+            message,
+            param: Some(param),
+            code: Some("unsupported_value"),
+        }
     }
 
     pub(super) fn whole(&self) -> Whole {
-        let Self { status, message, param, code } = self;
-        Whole::json(*status, &object(message, "invalid_request_error", *param, *code))
+        let Self {
+            status,
+            message,
+            param,
+            code,
+        } = self;
+        Whole::json(
+            *status,
+            &object(message, "invalid_request_error", *param, *code),
+        )
     }
 }
 
@@ -73,12 +117,25 @@ pub(super) fn echo(key: &str) -> Whole {
             other => format!("%{other:02X}"),
         })
         .collect();
-    let escaped: String = key.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let escaped: String = key
+        .encode_utf16()
+        .map(|unit| format!("\\u{unit:04x}"))
+        .collect();
     let message = format!("Incorrect API key provided: {key} ({percent})");
-    let mut body = object(&message, "invalid_request_error", None, Some("invalid_api_key")).to_string();
+    let mut body = object(
+        &message,
+        "invalid_request_error",
+        None,
+        Some("invalid_api_key"),
+    )
+    .to_string();
     // The escaped form has to stand in the bytes as it is; a serializer would undo it.
     body.insert_str(1, &format!("\"shown\":\"{escaped}\","));
-    Whole { status: 401, content_type: crate::answer::JSON, body: body.into() }
+    Whole {
+        status: 401,
+        content_type: crate::answer::JSON,
+        body: body.into(),
+    }
 }
 
 fn object(message: &str, kind: &str, param: Option<&str>, code: Option<&str>) -> Value {
@@ -90,7 +147,10 @@ fn usual(status: u16) -> (&'static str, Option<&'static str>) {
     match status {
         ..400 => ("api_error", None),
         401 => ("invalid_request_error", Some("invalid_api_key")),
-        403 => ("invalid_request_error", Some("unsupported_country_region_territory")),
+        403 => (
+            "invalid_request_error",
+            Some("unsupported_country_region_territory"),
+        ),
         404 => ("invalid_request_error", Some("model_not_found")),
         429 => ("requests", Some("rate_limit_exceeded")),
         503 => OVERLOADED,
@@ -99,4 +159,5 @@ fn usual(status: u16) -> (&'static str, Option<&'static str>) {
     }
 }
 
-const OVERLOADED: (&str, Option<&str>) = ("service_unavailable_error", Some("server_is_overloaded"));
+const OVERLOADED: (&str, Option<&str>) =
+    ("service_unavailable_error", Some("server_is_overloaded"));

@@ -27,21 +27,34 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let unreadable = || {
-            Refusal::invalid("We could not parse the JSON body of your request.", None)
-        };
+        let unreadable =
+            || Refusal::invalid("We could not parse the JSON body of your request.", None);
         let document: Value = serde_json::from_slice(body).map_err(|_| unreadable())?;
-        let Value::Object(request) = document else { return Err(unreadable()) };
+        let Value::Object(request) = document else {
+            return Err(unreadable());
+        };
         let model = match request.get("model") {
             Some(Value::String(model)) if !model.is_empty() => model.clone(),
-            _ => return Err(Refusal::invalid("you must provide a model parameter", Some("model"))),
+            _ => {
+                return Err(Refusal::invalid(
+                    "you must provide a model parameter",
+                    Some("model"),
+                ));
+            }
         };
         let messages = messages(&request)?;
         let tools = tools(&request)?;
         let limit = number(&request, "max_completion_tokens")?.or(number(&request, "max_tokens")?);
         let options = request.get("stream_options");
-        if let Some(stop) = request.get("stop").and_then(Value::as_array).filter(|stop| stop.len() > 4) {
-            let message = format!("Invalid 'stop': expected at most 4 texts, got {}.", stop.len());
+        if let Some(stop) = request
+            .get("stop")
+            .and_then(Value::as_array)
+            .filter(|stop| stop.len() > 4)
+        {
+            let message = format!(
+                "Invalid 'stop': expected at most 4 texts, got {}.",
+                stop.len()
+            );
             return Err(Refusal::invalid(message, Some("stop")));
         }
         Ok(Self {
@@ -63,7 +76,10 @@ impl Chat {
 
 fn messages(request: &Map<String, Value>) -> Result<&[Value], Refusal> {
     let Some(Value::Array(messages)) = request.get("messages") else {
-        return Err(Refusal::invalid("Missing required parameter: 'messages'.", Some("messages")));
+        return Err(Refusal::invalid(
+            "Missing required parameter: 'messages'.",
+            Some("messages"),
+        ));
     };
     if messages.is_empty() {
         let message = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
@@ -72,13 +88,22 @@ fn messages(request: &Map<String, Value>) -> Result<&[Value], Refusal> {
     // Every result must answer a call of the last assistant turn, and every call be answered.
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
-        if !matches!(role, "developer" | "system" | "user" | "assistant" | "tool" | "function") {
+        let role = message
+            .get("role")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if !matches!(
+            role,
+            "developer" | "system" | "user" | "assistant" | "tool" | "function"
+        ) {
             let message = format!("Invalid value: '{role}' for 'messages[{at}].role'.");
             return Err(Refusal::invalid(message, Some("messages")));
         }
         if role == "tool" {
-            let id = message.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
+            let id = message
+                .get("tool_call_id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let Some(found) = open.iter().position(|call| *call == id) else {
                 let message = format!(
                     "Invalid parameter: messages[{at}] with role 'tool' must be a response to a \
@@ -100,23 +125,34 @@ fn messages(request: &Map<String, Value>) -> Result<&[Value], Refusal> {
             Some(Value::String(_) | Value::Array(_)) => {}
             None | Some(Value::Null) if has_calls || message.get("refusal").is_some() => {}
             _ => {
-                let message = format!("Invalid value for 'messages[{at}].content': expected a string or an array.");
+                let message = format!(
+                    "Invalid value for 'messages[{at}].content': expected a string or an array."
+                );
                 return Err(Refusal::invalid(message, Some("messages")));
             }
         }
     }
-    if open.is_empty() { Ok(messages) } else { Err(unanswered()) }
+    if open.is_empty() {
+        Ok(messages)
+    } else {
+        Err(unanswered())
+    }
 }
 
 /// The ids of an assistant turn's calls; each needs an id, a name, and arguments that are text.
 fn calls_of(message: &Value, at: usize) -> Result<Vec<&str>, Refusal> {
-    let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else { return Ok(Vec::new()) };
+    let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else {
+        return Ok(Vec::new());
+    };
     calls
         .iter()
         .map(|call| {
             let function = call.get("function");
             let text = |name| function.and_then(|f| f.get(name)).and_then(Value::as_str);
-            let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+            let id = call
+                .get("id")
+                .and_then(Value::as_str)
+                .filter(|id| !id.is_empty());
             match (id, text("name"), text("arguments")) {
                 (Some(id), Some(_), Some(_)) => Ok(id),
                 _ => {
@@ -135,16 +171,28 @@ fn unanswered() -> Refusal {
 }
 
 fn prompt(messages: &[Value]) -> String {
-    let users = messages.iter().rev().filter(|message| role(message) == "user");
-    users.map(first_text).find(|text| !text.is_empty()).unwrap_or_default()
+    let users = messages
+        .iter()
+        .rev()
+        .filter(|message| role(message) == "user");
+    users
+        .map(first_text)
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
 }
 
 fn tool_result(messages: &[Value]) -> Option<String> {
-    messages.last().filter(|message| role(message) == "tool").map(text_of)
+    messages
+        .last()
+        .filter(|message| role(message) == "tool")
+        .map(text_of)
 }
 
 fn role(message: &Value) -> &str {
-    message.get("role").and_then(Value::as_str).unwrap_or_default()
+    message
+        .get("role")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn first_text(message: &Value) -> String {
@@ -159,16 +207,30 @@ fn texts(message: &Value) -> impl Iterator<Item = &str> {
     let content = message.get("content");
     let whole = content.and_then(Value::as_str);
     let parts = content.and_then(Value::as_array).into_iter().flatten();
-    whole.into_iter().chain(parts.filter_map(|part| part.get("text").and_then(Value::as_str)))
+    whole
+        .into_iter()
+        .chain(parts.filter_map(|part| part.get("text").and_then(Value::as_str)))
 }
 
 fn tools(request: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
-    let Some(tools) = request.get("tools").filter(|tools| !tools.is_null()) else { return Ok(Vec::new()) };
-    let named = |tool: &Value| tool.get("function")?.get("name")?.as_str().map(str::to_owned);
-    let names = tools.as_array().map(|tools| tools.iter().map(named).collect::<Option<Vec<_>>>());
+    let Some(tools) = request.get("tools").filter(|tools| !tools.is_null()) else {
+        return Ok(Vec::new());
+    };
+    let named = |tool: &Value| {
+        tool.get("function")?
+            .get("name")?
+            .as_str()
+            .map(str::to_owned)
+    };
+    let names = tools
+        .as_array()
+        .map(|tools| tools.iter().map(named).collect::<Option<Vec<_>>>());
     match names {
         Some(Some(names)) if !names.is_empty() => Ok(names),
-        _ => Err(Refusal::invalid("Invalid 'tools': expected functions, each with a name.", Some("tools"))),
+        _ => Err(Refusal::invalid(
+            "Invalid 'tools': expected functions, each with a name.",
+            Some("tools"),
+        )),
     }
 }
 
@@ -185,8 +247,14 @@ fn wanted(request: &Map<String, Value>, tools: &[String]) -> Result<Wanted, Refu
         Value::String(word) if word == "auto" => Ok(Wanted::Auto),
         Value::String(word) if word == "none" => Ok(Wanted::None),
         Value::String(word) if word == "required" => Ok(Wanted::Required),
-        other => match other.get("function").and_then(|f| f.get("name")).and_then(Value::as_str) {
-            Some(name) if tools.iter().any(|tool| tool == name) => Ok(Wanted::Named(name.to_owned())),
+        other => match other
+            .get("function")
+            .and_then(|f| f.get("name"))
+            .and_then(Value::as_str)
+        {
+            Some(name) if tools.iter().any(|tool| tool == name) => {
+                Ok(Wanted::Named(name.to_owned()))
+            }
             Some(_) => refuse("Invalid 'tool_choice': the function is not among the 'tools'."),
             None => refuse("Invalid 'tool_choice'."),
         },
@@ -194,10 +262,17 @@ fn wanted(request: &Map<String, Value>, tools: &[String]) -> Result<Wanted, Refu
 }
 
 fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
-    let Some(format) = request.get("response_format").filter(|format| !format.is_null()) else { return Ok(None) };
+    let Some(format) = request
+        .get("response_format")
+        .filter(|format| !format.is_null())
+    else {
+        return Ok(None);
+    };
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
-        Some("json_object") => Ok(Some(serde_json::json!({"type": "object", "properties": {"answer": {}}}))),
+        Some("json_object") => Ok(Some(
+            serde_json::json!({"type": "object", "properties": {"answer": {}}}),
+        )),
         Some("json_schema") => {
             let schema = format.get("json_schema");
             let name = schema.and_then(|s| s.get("name")).and_then(Value::as_str);
@@ -207,7 +282,10 @@ fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
             }
             Ok(schema.and_then(|s| s.get("schema")).cloned())
         }
-        _ => Err(Refusal::invalid("Invalid 'response_format.type'.", Some("response_format"))),
+        _ => Err(Refusal::invalid(
+            "Invalid 'response_format.type'.",
+            Some("response_format"),
+        )),
     }
 }
 
@@ -239,6 +317,9 @@ fn flag(request: &Map<String, Value>, name: &'static str) -> Result<Option<bool>
     match request.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(value)) => Ok(Some(*value)),
-        Some(_) => Err(Refusal::invalid(format!("Invalid '{name}': expected a boolean."), Some(name))),
+        Some(_) => Err(Refusal::invalid(
+            format!("Invalid '{name}': expected a boolean."),
+            Some(name),
+        )),
     }
 }

@@ -15,7 +15,11 @@ use crate::{
 /// What the assistant says, in no wire shape yet.
 #[derive(Debug)]
 enum Says {
-    Text { text: String, reasoning: Option<&'static str>, cut: bool },
+    Text {
+        text: String,
+        reasoning: Option<&'static str>,
+        cut: bool,
+    },
     Refusal,
     Filtered,
     Calls(Vec<ToolCall>),
@@ -37,7 +41,11 @@ impl Says {
             return Self::Calls(calls.collect());
         }
         if let Some(document) = chat.schema.as_ref().and_then(schema::document) {
-            return Self::Text { text: document.to_string(), reasoning: None, cut: false };
+            return Self::Text {
+                text: document.to_string(),
+                reasoning: None,
+                cut: false,
+            };
         }
         Self::prose(chat, &words::reply(&chat.prompt))
     }
@@ -45,7 +53,11 @@ impl Says {
     fn prose(chat: &Chat, text: &str) -> Self {
         let (text, cut) = words::limited(text, chat.max_tokens);
         let reasoning = (chat.model == "sandbox-reasoning").then_some(REASONING);
-        Self::Text { text: text.to_owned(), reasoning, cut }
+        Self::Text {
+            text: text.to_owned(),
+            reasoning,
+            cut,
+        }
     }
 
     fn finish(&self) -> &'static str {
@@ -58,11 +70,11 @@ impl Says {
     }
 
     fn message(&self) -> Value {
-        let message = |content: Value, refusal: Value| {
-            json!({"role": "assistant", "content": content, "refusal": refusal, "annotations": []})
-        };
+        let message = |content: Value, refusal: Value| json!({"role": "assistant", "content": content, "refusal": refusal, "annotations": []});
         match self {
-            Self::Text { text, reasoning, .. } => {
+            Self::Text {
+                text, reasoning, ..
+            } => {
                 let mut message = message(json!(text), Value::Null);
                 if let Some(reasoning) = reasoning {
                     message["reasoning_content"] = json!(reasoning);
@@ -84,36 +96,56 @@ impl Says {
     /// Output tokens, and how many of them went into reasoning.
     fn tokens(&self) -> (u64, u64) {
         match self {
-            Self::Text { text, reasoning, .. } => {
+            Self::Text {
+                text, reasoning, ..
+            } => {
                 let thought = reasoning.map_or(0, words::tokens);
                 (words::tokens(text) + thought, thought)
             }
             Self::Refusal => (words::tokens(REFUSAL), 0),
             Self::Filtered => (0, 0),
-            Self::Calls(calls) => (calls.iter().map(|call| words::tokens(call.arguments)).sum(), 0),
+            Self::Calls(calls) => (
+                calls.iter().map(|call| words::tokens(call.arguments)).sum(),
+                0,
+            ),
         }
     }
 
     /// The deltas of a stream, after the role frame.
     fn deltas(&self) -> Vec<Value> {
         match self {
-            Self::Text { text, reasoning, .. } => {
+            Self::Text {
+                text, reasoning, ..
+            } => {
                 let thoughts = reasoning.into_iter().flat_map(|text| words::pieces(text));
                 let thoughts = thoughts.map(|piece| json!({"reasoning_content": piece}));
-                thoughts.chain(words::pieces(text).into_iter().map(|piece| json!({"content": piece}))).collect()
+                thoughts
+                    .chain(
+                        words::pieces(text)
+                            .into_iter()
+                            .map(|piece| json!({"content": piece})),
+                    )
+                    .collect()
             }
-            Self::Refusal => words::pieces(REFUSAL).into_iter().map(|piece| json!({"refusal": piece})).collect(),
+            Self::Refusal => words::pieces(REFUSAL)
+                .into_iter()
+                .map(|piece| json!({"refusal": piece}))
+                .collect(),
             Self::Filtered => Vec::new(),
-            Self::Calls(calls) => calls.iter().enumerate().flat_map(|(index, call)| {
-                let start = json!({"tool_calls": [{
-                    "index": index, "id": call.id, "type": "function",
-                    "function": {"name": call.name, "arguments": ""},
-                }]});
-                let pieces = call.fragments().map(|piece| {
+            Self::Calls(calls) => calls
+                .iter()
+                .enumerate()
+                .flat_map(|(index, call)| {
+                    let start = json!({"tool_calls": [{
+                        "index": index, "id": call.id, "type": "function",
+                        "function": {"name": call.name, "arguments": ""},
+                    }]});
+                    let pieces = call.fragments().map(|piece| {
                     json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
                 });
-                std::iter::once(start).chain(pieces)
-            }).collect(),
+                    std::iter::once(start).chain(pieces)
+                })
+                .collect(),
         }
     }
 }
@@ -122,7 +154,10 @@ impl Says {
 pub(super) fn answer(chat: &Chat) -> Answer {
     let says = Says::to(chat);
     if chat.stream {
-        Answer::Stream { content_type: EVENT_STREAM, frames: frames(chat, &says) }
+        Answer::Stream {
+            content_type: EVENT_STREAM,
+            frames: frames(chat, &says),
+        }
     } else {
         Answer::Whole(Whole::json(200, &completion(chat, &says)))
     }
@@ -169,31 +204,51 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
         if chat.include_usage {
             chunk["usage"] = usage;
         }
-        Frame { role, bytes: frame(chunk.to_string().as_bytes()) }
+        Frame {
+            role,
+            bytes: frame(chunk.to_string().as_bytes()),
+        }
     };
-    let choice = |index: u64, delta: &Value, finish: Value| {
-        json!([{"index": index, "delta": delta, "logprobs": null, "finish_reason": finish}])
-    };
+    let choice = |index: u64, delta: &Value, finish: Value| json!([{"index": index, "delta": delta, "logprobs": null, "finish_reason": finish}]);
     let mut frames = Vec::new();
     let opening = match says {
-        Says::Calls(_) | Says::Filtered => json!({"role": "assistant", "content": null, "refusal": null}),
-        Says::Text { .. } | Says::Refusal => json!({"role": "assistant", "content": "", "refusal": null}),
+        Says::Calls(_) | Says::Filtered => {
+            json!({"role": "assistant", "content": null, "refusal": null})
+        }
+        Says::Text { .. } | Says::Refusal => {
+            json!({"role": "assistant", "content": "", "refusal": null})
+        }
     };
     for index in 0..chat.choices {
-        frames.push(chunk(Role::Lead, choice(index, &opening, Value::Null), Value::Null));
+        frames.push(chunk(
+            Role::Lead,
+            choice(index, &opening, Value::Null),
+            Value::Null,
+        ));
     }
     for delta in says.deltas() {
         for index in 0..chat.choices {
-            frames.push(chunk(Role::Content, choice(index, &delta, Value::Null), Value::Null));
+            frames.push(chunk(
+                Role::Content,
+                choice(index, &delta, Value::Null),
+                Value::Null,
+            ));
         }
     }
     for index in 0..chat.choices {
-        frames.push(chunk(Role::Tail, choice(index, &json!({}), json!(says.finish())), Value::Null));
+        frames.push(chunk(
+            Role::Tail,
+            choice(index, &json!({}), json!(says.finish())),
+            Value::Null,
+        ));
     }
     if chat.include_usage {
         frames.push(chunk(Role::Tail, json!([]), usage(chat, says)));
     }
-    frames.push(Frame { role: Role::Tail, bytes: frame(b"[DONE]") });
+    frames.push(Frame {
+        role: Role::Tail,
+        bytes: frame(b"[DONE]"),
+    });
     frames
 }
 
