@@ -5,13 +5,17 @@
 //! that stands here once; everything they do differently stands in their own folders.
 
 mod history;
+mod ids;
 mod image;
 mod page;
 mod percent;
 mod text;
+mod told;
 
 pub(crate) use self::history::{History, Speaker, Turn};
+pub(crate) use self::ids::Ids;
 pub(crate) use self::image::Picture;
 pub(crate) use self::page::headline;
 pub(crate) use self::percent::segment;
 pub(crate) use self::text::{cut, json_text, text};
+pub(crate) use self::told::Told;

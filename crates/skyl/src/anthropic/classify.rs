@@ -96,7 +96,7 @@ impl Said {
             message: match &error["message"] {
                 Value::String(message) => message.clone(),
                 // Gateways have words of their own.
-            Value::Null => text(&error["detail"]).unwrap_or_default(),
+                Value::Null => text(&error["detail"]).unwrap_or_default(),
                 other => other.to_string(),
             },
             request_id: None,

@@ -31,7 +31,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
     let mut decoder = Decoder::default();
     decoder.head(&answer.id, &answer.model, &mut sink);
     if content.starts_with('"') {
-        decoder.words(text(answer.content)?, &mut sink);
+        decoder.blocks.words(text(answer.content)?, &mut sink);
     } else {
         let blocks: Option<Vec<&RawValue>> =
             serde_json::from_str(content).map_err(|_| unreadable(body))?;
@@ -39,8 +39,8 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
             return Err(Fault::empty_response());
         }
         for (index, block) in (0_u64..).zip(blocks.unwrap_or_default()) {
-            decoder.open(Some(index), block, &mut sink)?;
-            decoder.close(Some(index), &mut sink);
+            decoder.blocks.open(Some(index), block, &mut sink)?;
+            decoder.blocks.close(Some(index), &mut sink);
         }
     }
     decoder.usage(answer.usage.0, &mut sink);

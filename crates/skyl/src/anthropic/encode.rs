@@ -21,6 +21,7 @@ use crate::response::Warning;
 /// Encodes a request; `no_sampling` where the API version takes no `temperature` and `top_p`.
 pub(super) fn request(request: &Request, mode: Mode, no_sampling: bool) -> Result<Encoded, Fault> {
     check_sampling(request, no_sampling)?;
+    check_stream_option(request, mode)?;
     let mut warnings = Vec::new();
     let history = History::read(&request.messages)?;
     let tool_choice = tool_choice(request);
@@ -97,6 +98,17 @@ fn check_sampling(request: &Request, no_sampling: bool) -> Result<(), Fault> {
         return Err(Fault::unsupported("temperature must be at most 1"));
     }
     Ok(())
+}
+
+/// A body that streams although the call does not, or the other way round, could not be read.
+fn check_stream_option(request: &Request, mode: Mode) -> Result<(), Fault> {
+    match request.provider_options.get("stream") {
+        Some(stream) if !stream.is_null() && *stream != (mode == Mode::Stream) => {
+            Err(Fault::new(ErrorKind::BadRequest)
+                .with_message("provider option `stream`: the call decides whether it streams"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The limit of an answer for a model that the caller set none for; see the module's page.

@@ -38,6 +38,7 @@
 //! # let _ = dialect;
 //! ```
 
+mod blocks;
 mod classify;
 mod decode;
 mod encode;
@@ -84,11 +85,8 @@ impl Anthropic {
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         let url = url.into();
         let root = url.trim().trim_end_matches('/');
-        self.base_url = root
-            .strip_suffix("/v1")
-            .unwrap_or(root)
-            .trim_end_matches('/')
-            .to_owned();
+        let root = root.strip_suffix("/v1").unwrap_or(root);
+        root.trim_end_matches('/').clone_into(&mut self.base_url);
         self
     }
 

@@ -49,11 +49,11 @@ pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
     }
     let next = page.next_page_token.get().map(str::to_owned);
     // The API leaves out empty fields, so a page without models is `{}`; anything else is none.
-    if page.models.is_none() && next.is_none() && body.trim_ascii() != b"{}" {
+    if page.entries.is_none() && next.is_none() && body.trim_ascii() != b"{}" {
         return Err(Fault::empty_response());
     }
     let models = page
-        .models
+        .entries
         .unwrap_or_default()
         .into_iter()
         .filter_map(model)

@@ -116,6 +116,15 @@ fn generation_config<'a>(
     request: &'a Request,
     warnings: &mut Vec<Warning>,
 ) -> Result<GenerationConfig<'a>, Fault> {
+    let candidates = request
+        .provider_options
+        .get("generationConfig")
+        .and_then(|config| config.get("candidateCount"));
+    if candidates.is_some_and(|count| !count.is_null() && *count != 1) {
+        return Err(Fault::unsupported(
+            "provider option `candidateCount`: an answer is one candidate; make several calls",
+        ));
+    }
     if request.stop.len() > MAX_STOPS {
         return Err(Fault::unsupported(format!(
             "at most {MAX_STOPS} stop texts"

@@ -99,9 +99,11 @@ impl Gemini {
             .base_url
             .split_once("://")
             .map_or(self.base_url.as_str(), |(_, rest)| rest);
-        self.prefix = match path.split('/').skip(1).any(is_version) {
-            true => String::new(),
-            false => VERSION.to_owned(),
+        let versioned = path.split('/').skip(1).any(is_version);
+        self.prefix = if versioned {
+            String::new()
+        } else {
+            VERSION.to_owned()
         };
         self
     }

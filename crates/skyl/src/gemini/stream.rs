@@ -4,9 +4,6 @@
 //! last chunk: with code execution a finish reason may come in the middle, so the end is the end of
 //! the bytes, and it is whole if any reason was seen.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -16,18 +13,16 @@ use crate::dialect::lenient::{Count, Object, is_blank};
 use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
 use crate::kind::ErrorKind;
 use crate::message::OpaqueState;
-use crate::native::{json_text, text};
-use crate::response::{StopReason, Usage, Warning};
+use crate::native::{Ids, Told, json_text, text};
+use crate::response::{StopReason, Usage};
 use crate::sink::Sink;
 
 /// Decodes one stream, or the one chunk of a whole answer.
 #[derive(Default)]
 pub(super) struct Decoder {
     usage: wire::Usage,
-    /// What ids of calls are made of: the answer's own id, as far as it may stand in one.
-    answer: String,
-    ids: HashSet<String>,
-    warned: Vec<String>,
+    ids: Ids,
+    told: Told,
     finish: Option<Finish>,
     /// Whether words have been handed out: a refusal without any is an error.
     text: bool,
@@ -103,7 +98,8 @@ impl Decoder {
         }
         // Half an error must not pass for the end of a whole answer.
         self.broken |= text.starts_with(['{', '[']);
-        self.warn(sink, "stream", "held bytes that belong to no event");
+        self.told
+            .warn(sink, "stream", "held bytes that belong to no event");
         Ok(())
     }
 
@@ -128,18 +124,13 @@ impl Decoder {
         let id = chunk.response_id.get().unwrap_or_default();
         sink.id(id);
         sink.model(chunk.model_version.get().unwrap_or_default());
-        if self.answer.is_empty() {
-            self.answer = id
-                .chars()
-                .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-                .take(MAX_ID)
-                .collect();
-        }
+        self.ids.answer(id);
         for candidate in chunk.candidates.iter() {
             if candidate.index.0.unwrap_or(0) == 0 {
                 self.candidate(candidate, sink)?;
             } else {
-                self.warn(sink, "candidates", "beyond the first are left out");
+                self.told
+                    .warn(sink, "candidates", "beyond the first are left out");
             }
         }
         if let Some(feedback) = chunk.prompt_feedback.0
@@ -230,11 +221,20 @@ impl Decoder {
     fn call(&mut self, call: &AnswerCall<'_>, signature: Option<String>, sink: &mut Sink) {
         let name = call.name.get().unwrap_or_default();
         let arguments = json_text(call.args);
-        let given = call.id.get().map(str::to_owned);
-        let id = self.id(given.as_deref(), name, &arguments, sink);
+        let given = call.id.get();
+        let (id, repeated) = self
+            .ids
+            .settle(given.unwrap_or_default(), &format!("{name}{arguments}"));
+        if repeated {
+            self.told.warn(
+                sink,
+                "functionCall",
+                "has ids that repeat; they are made unique",
+            );
+        }
         let state = State {
             thought_signature: signature,
-            id: given,
+            id: given.map(str::to_owned),
             part: None,
         };
         let state = (state.thought_signature.is_some() || state.id.is_some())
@@ -246,28 +246,6 @@ impl Decoder {
         sink.tool_end(index);
     }
 
-    /// The call's own id, or one made of the answer's: the same however the answer came, and
-    /// another one in every answer of a conversation.
-    fn id(&mut self, given: Option<&str>, name: &str, arguments: &str, sink: &mut Sink) -> String {
-        if let Some(id) = given {
-            if self.ids.insert(id.to_owned()) {
-                return id.to_owned();
-            }
-            self.warn(sink, "functionCall", "ids that repeat are made unique");
-        }
-        let number = sink.tool_count();
-        let mut id = format!("call_{}_{number}", self.answer);
-        if self.answer.is_empty() {
-            let mut hasher = DefaultHasher::new();
-            (name, arguments).hash(&mut hasher);
-            id = format!("call_{:016x}_{number}", hasher.finish());
-        }
-        while !self.ids.insert(id.clone()) {
-            id.push('_');
-        }
-        id
-    }
-
     /// A part skyl has none for: kept whole, so that it can go back.
     fn other(&mut self, raw: &RawValue, sink: &mut Sink) {
         let members = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get());
@@ -277,7 +255,8 @@ impl Decoder {
             .find(|key| !matches!(key.as_str(), "thought" | "thoughtSignature"))
             .cloned()
             .unwrap_or_default();
-        self.warn(sink, &name, "is kept, but has no part of its own");
+        self.told
+            .warn(sink, &name, "is kept, but has no part of its own");
         let state = State {
             part: Some(raw.to_owned()),
             ..State::default()
@@ -293,20 +272,11 @@ impl Decoder {
         let Some(later) = later else { return };
         let known = &mut self.usage;
         for (slot, value) in [
-            (&mut known.prompt_token_count, later.prompt_token_count),
-            (
-                &mut known.tool_use_prompt_token_count,
-                later.tool_use_prompt_token_count,
-            ),
-            (
-                &mut known.cached_content_token_count,
-                later.cached_content_token_count,
-            ),
-            (
-                &mut known.candidates_token_count,
-                later.candidates_token_count,
-            ),
-            (&mut known.thoughts_token_count, later.thoughts_token_count),
+            (&mut known.prompt, later.prompt),
+            (&mut known.tool_use, later.tool_use),
+            (&mut known.cached, later.cached),
+            (&mut known.candidates, later.candidates),
+            (&mut known.thoughts, later.thoughts),
         ] {
             slot.0 = value.0.or(slot.0);
         }
@@ -322,12 +292,13 @@ impl Decoder {
                 .filter_map(|count| count.0)
                 .reduce(u64::saturating_add)
         };
-        let mut total = Usage::default();
-        total.input_tokens = sum([usage.prompt_token_count, usage.tool_use_prompt_token_count]);
-        total.output_tokens = sum([usage.candidates_token_count, usage.thoughts_token_count]);
-        total.cache_read_tokens = usage.cached_content_token_count.0;
-        total.reasoning_tokens = usage.thoughts_token_count.0;
-        total
+        Usage {
+            input_tokens: sum([usage.prompt, usage.tool_use]),
+            output_tokens: sum([usage.candidates, usage.thoughts]),
+            cache_read_tokens: usage.cached.0,
+            cache_write_tokens: None,
+            reasoning_tokens: usage.thoughts.0,
+        }
     }
 
     /// Ends a whole answer.
@@ -362,14 +333,6 @@ impl Decoder {
             fault
         } else {
             fault.with_usage(usage)
-        }
-    }
-
-    /// Warns once per subject.
-    fn warn(&mut self, sink: &mut Sink, subject: &str, what: &str) {
-        if !self.warned.iter().any(|known| known == subject) && self.warned.len() < MAX_WARNINGS {
-            self.warned.push(subject.to_owned());
-            sink.warn(Warning::new("content", format!("`{subject}` {what}")));
         }
     }
 }
@@ -422,8 +385,3 @@ fn is_bare(raw: &RawValue) -> bool {
         },
     )
 }
-
-/// The most of an answer's id that goes into a call's: providers take ids of 40 characters.
-const MAX_ID: usize = 28;
-/// How many kinds of oddity are warned about; a server could make up names without end.
-const MAX_WARNINGS: usize = 16;

@@ -40,6 +40,10 @@ pub(super) struct Content<'a> {
 }
 
 /// A part of a turn: one of ours, or one of the provider's own going back untouched.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every part is one of ours"
+)]
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Part<'a> {
@@ -267,21 +271,26 @@ pub(super) struct PromptFeedback<'a> {
 
 /// The tokens of a call. `candidates` leaves out `thoughts`, and `prompt` leaves out `tool_use`.
 #[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default)]
 pub(super) struct Usage {
-    pub(super) prompt_token_count: Count,
-    pub(super) tool_use_prompt_token_count: Count,
-    pub(super) cached_content_token_count: Count,
-    pub(super) candidates_token_count: Count,
-    pub(super) thoughts_token_count: Count,
+    #[serde(rename = "promptTokenCount")]
+    pub(super) prompt: Count,
+    #[serde(rename = "toolUsePromptTokenCount")]
+    pub(super) tool_use: Count,
+    #[serde(rename = "cachedContentTokenCount")]
+    pub(super) cached: Count,
+    #[serde(rename = "candidatesTokenCount")]
+    pub(super) candidates: Count,
+    #[serde(rename = "thoughtsTokenCount")]
+    pub(super) thoughts: Count,
 }
 
 /// A page of models.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Models<'a> {
-    #[serde(borrow)]
-    pub(super) models: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, rename = "models")]
+    pub(super) entries: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
     pub(super) next_page_token: Scalar<'a>,
     #[serde(borrow)]

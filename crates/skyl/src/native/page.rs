@@ -10,7 +10,11 @@ pub(crate) fn headline(body: &[u8]) -> String {
         Some(b'{' | b'[') | None => "",
         Some(_) => text.lines().next().unwrap_or_default(),
     };
-    line.trim().chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect()
+    line.trim()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_CHARS)
+        .collect()
 }
 
 fn title(page: &str) -> &str {
@@ -34,10 +38,16 @@ mod tests {
     #[test]
     fn a_page_is_told_by_its_title_and_text_by_its_first_line() {
         for (body, expected) in [
-            ("<html><head><TITLE>502 Bad Gateway</TITLE></head></html>", "502 Bad Gateway"),
+            (
+                "<html><head><TITLE>502 Bad Gateway</TITLE></head></html>",
+                "502 Bad Gateway",
+            ),
             ("<html></html>", ""),
             ("<title>", ""),
-            ("\u{feff} upstream connect error\nmore", "upstream connect error"),
+            (
+                "\u{feff} upstream connect error\nmore",
+                "upstream connect error",
+            ),
             ("", ""),
             ("{\"error\":", ""),
         ] {
