@@ -19,7 +19,8 @@ pub(crate) struct Sse {
     limits: Limits,
     /// The start of a line whose end has not come yet.
     line: Vec<u8>,
-    /// The last chunk ended in CR: an LF at the start of the next one belongs to it.
+    /// The last chunk ended in CR: an LF at the start of the next one belongs to it. It may be
+    /// left standing between blocks, where an LF more or less means nothing.
     skip_lf: bool,
 
     /// The open block's data lines, joined by LF, from `data_from` on: what stands before it is
@@ -145,11 +146,7 @@ impl Sse {
     }
 
     fn is_between_blocks(&self) -> bool {
-        self.line.is_empty()
-            && !self.skip_lf
-            && !self.has_data
-            && self.name.is_empty()
-            && self.stray.is_empty()
+        self.line.is_empty() && !self.has_data && self.name.is_empty() && self.stray.is_empty()
     }
 
     fn next_by_line<'a, 'b: 'a>(
@@ -316,7 +313,8 @@ impl Sse {
         if scan::is_blank(line) {
             return Ok(None);
         }
-        self.check_event(line.len().saturating_add(1))?;
+        let joint = usize::from(!self.stray.is_empty());
+        self.check_event(line.len().saturating_add(joint))?;
         self.stray.push(line, self.limits.event);
         if self.stray.is_whole() {
             return Ok(self.end_stray());
@@ -447,11 +445,10 @@ fn plain_block(input: &[u8], limits: Limits) -> Option<(Event<'_>, &[u8])> {
     }
     let after = rest.strip_prefix(b"data:")?;
     let (line, after_line) = split_line(after, b"data:".len(), limits)?;
-    let rest = match after_line {
-        [b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..] => rest,
-        // A CR at the end of the chunk may have its LF in the next.
-        [b'\r', rest @ ..] if !rest.is_empty() => rest,
-        _ => return None,
+    // A lone CR at the chunk's end may have its LF in the next, where it reads as one more blank
+    // line between blocks.
+    let ([b'\r', b'\n', rest @ ..] | [b'\n' | b'\r', rest @ ..]) = after_line else {
+        return None;
     };
     let data = text(line).ok()?;
     if name.len() + data.len() > limits.event {
@@ -471,7 +468,6 @@ fn split_line(after_colon: &[u8], name_len: usize, limits: Limits) -> Option<(&[
         return None;
     }
     let rest = match &after_colon[end..] {
-        [b'\r'] => return None,
         [b'\r', b'\n', rest @ ..] => rest,
         rest => &rest[1..],
     };

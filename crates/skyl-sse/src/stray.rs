@@ -28,7 +28,6 @@ impl Stray {
 
     pub(crate) fn clear(&mut self) {
         clear(&mut self.bytes);
-        self.json = false;
         self.nesting = Nesting::default();
     }
 

@@ -47,7 +47,8 @@ fn an_event_at_the_cap_passes_and_one_byte_more_does_not() {
 fn strays_share_the_cap_of_the_event() {
     let limits = Limits::default().max_event_bytes(4);
     let decode = |text: &str| decode_with(Framing::Sse, limits, text.as_bytes());
-    assert_eq!(decode("{ }\n"), [stray("{ }")]);
+    assert_eq!(decode("{  }\n{\n }\n"), [stray("{  }"), stray("{\n }")]);
+    assert_eq!(decode("{   }\n"), [EVENT]);
     assert_eq!(decode("{\n\"a\"\n}\n"), [EVENT]);
     assert_eq!(decode("data: 1\n { }\n\n"), [EVENT]);
     assert_eq!(decode("data: {\n \"a\":1}\n\n"), [EVENT]);

@@ -31,6 +31,22 @@ fn json_over_several_lines_is_handed_out_when_its_brackets_close() {
 }
 
 #[test]
+fn json_that_begins_indented_is_json() {
+    let mut decoder = Decoder::default();
+    let mut got = Vec::new();
+    push(&mut decoder, b" \t{\n  }\n", &mut got).unwrap();
+    assert_eq!(got, [stray(" \t{\n  }")]);
+}
+
+#[test]
+fn json_that_never_closed_does_not_keep_the_next_open() {
+    let mut decoder = Decoder::default();
+    let mut got = Vec::new();
+    push(&mut decoder, b"{\ndata: 1\n\n{}\n", &mut got).unwrap();
+    assert_eq!(got, [stray("{"), message("1"), stray("{}")]);
+}
+
+#[test]
 fn a_quoted_key_is_not_taken_for_a_field() {
     let text = "{\n\"error\": {\n\"data\": \"x\",\n\"event\": null,\nfalse\n}}";
     assert_eq!(decode(format!("{text}\n\n")), [stray(text)]);
@@ -74,6 +90,22 @@ fn the_event_of_the_block_comes_before_its_stray() {
     assert_eq!(
         decode("data: 1\n{\"error\":1}\n"),
         [unterminated("1"), stray("{\"error\":1}")]
+    );
+}
+
+#[test]
+fn the_stray_of_a_block_does_not_wait_for_the_next_one() {
+    let mut decoder = Decoder::default();
+    let mut got = Vec::new();
+    push(&mut decoder, b"data: 1\n{}\n\n", &mut got).unwrap();
+    assert_eq!(got, [message("1"), stray("{}")]);
+}
+
+#[test]
+fn json_outlives_the_block_it_began_in() {
+    assert_eq!(
+        decode("data: 1\n{\n\n\"a\": 1\n}\n\n"),
+        [message("1"), stray("{\n\"a\": 1\n}")]
     );
 }
 
@@ -125,6 +157,18 @@ fn stray_lines_do_not_continue_data_that_is_whole() {
     assert_eq!(
         decode("data: text\n more text\n\n"),
         [message("text"), stray(" more text")]
+    );
+}
+
+#[test]
+fn whether_data_is_open_is_judged_line_by_line_and_per_event() {
+    assert_eq!(
+        decode("data: {\n \"a\": 1\n}\n more text\n\n"),
+        [message("{\n \"a\": 1\n}"), stray(" more text")]
+    );
+    assert_eq!(
+        decode("data: {\n x y\n\ndata: 1\n a b\n\n"),
+        [message("{\n x y"), message("1"), stray(" a b")]
     );
 }
 
