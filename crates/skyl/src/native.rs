@@ -19,3 +19,6 @@ pub(crate) use self::page::headline;
 pub(crate) use self::percent::segment;
 pub(crate) use self::text::{cut, json_text, text};
 pub(crate) use self::told::Told;
+
+#[cfg(test)]
+mod moves;

@@ -735,3 +735,10 @@ fn hundreds_of_argument_pieces_make_one_call() {
     events.extend([close(0), end("tool_use"), stop()]);
     assert_eq!(whole(&events).tools()[0].2, input);
 }
+
+#[test]
+fn a_server_cannot_open_blocks_without_end() {
+    let open: Vec<_> = (0..1_025).map(|index| open(index, &a_tool(&index.to_string()))).collect();
+    assert_eq!(told(&open).kind(), ErrorKind::Decode);
+    assert_eq!(told(&open[..1_024]).kind(), ErrorKind::Truncated);
+}

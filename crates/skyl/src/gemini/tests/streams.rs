@@ -427,3 +427,14 @@ fn deep_nesting_is_refused_and_no_crash() {
     let body = format!("{{\"candidates\":[{{\"content\":{{\"parts\":[{part}]}}}}]}}");
     feed(body.as_bytes(), 200);
 }
+
+// jeremychone/rust-genai#187, librefang#3448: characters cut by the network were lost.
+#[test]
+fn characters_cut_by_the_network_arrive_whole() {
+    let bytes = sse(&[text("朝 🌊"), finish("STOP")]).into_bytes();
+    assert_eq!(harness::stream(&gemini(), bytes.chunks(1)).text(), "朝 🌊");
+    for at in 0..bytes.len() {
+        let told = harness::stream(&gemini(), [&bytes[..at], &bytes[at..]]);
+        assert_eq!(told.text(), "朝 🌊");
+    }
+}
