@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Fault;
 use crate::kind::ErrorKind;
-use crate::message::{Message, Part, Role};
+use crate::message::{Image, Message, Part, Role};
 
 /// A request to a model.
 ///
@@ -197,7 +197,7 @@ impl Request {
             return refuse("tool choice requires a tool, and there are none".to_owned());
         }
         if let Some(ResponseFormat::JsonSchema { schema, .. }) = &self.response_format
-            && !schema.as_object().is_some_and(|schema| !schema.is_empty())
+            && schema.as_object().is_none_or(Map::is_empty)
         {
             return refuse(
                 "response format: the schema must be an object that says something".to_owned(),
@@ -209,39 +209,39 @@ impl Request {
 
 /// Which parts may stand in which turn, and what each must carry.
 fn check_part(role: Role, part: &Part) -> Result<(), &'static str> {
-    match part {
-        Part::Text(_) if role == Role::Tool => Err("a tool turn holds tool results only"),
-        Part::Text(_) => Ok(()),
-        Part::Image(_) if role != Role::User => Err("images belong in user turns"),
-        Part::Image(crate::Image::Data { media_type, data }) => {
-            if media_type.is_empty() {
-                Err("image data needs a media type")
-            } else if data.is_empty() {
-                Err("image data is empty")
-            } else {
-                Ok(())
-            }
-        }
-        Part::Image(crate::Image::Url(url)) if url.is_empty() => Err("image address is empty"),
-        Part::Image(_) => Ok(()),
-        Part::ToolCall(_) if role != Role::Assistant => Err("tool calls belong in assistant turns"),
-        Part::ToolCall(call) if call.id.is_empty() || call.name.is_empty() => {
-            Err("a tool call needs an id and a name")
-        }
-        Part::ToolCall(call) if !call.is_whole() => {
-            Err("a tool call's arguments must be one JSON object")
-        }
-        Part::ToolCall(_) => Ok(()),
-        Part::ToolResult(_) if role != Role::Tool => Err("tool results belong in tool turns"),
-        Part::ToolResult(result) if result.call_id.is_empty() => {
-            Err("a tool result needs a call id")
-        }
-        Part::ToolResult(_) => Ok(()),
-        Part::Reasoning(_) if role != Role::Assistant => {
-            Err("reasoning belongs in assistant turns")
-        }
-        Part::Reasoning(_) => Ok(()),
+    let (at_home, misplaced) = match part {
+        Part::Text(_) => (role != Role::Tool, "a tool turn holds tool results only"),
+        Part::Image(_) => (role == Role::User, "images belong in user turns"),
+        Part::ToolCall(_) => (
+            role == Role::Assistant,
+            "tool calls belong in assistant turns",
+        ),
+        Part::ToolResult(_) => (role == Role::Tool, "tool results belong in tool turns"),
+        Part::Reasoning(_) => (
+            role == Role::Assistant,
+            "reasoning belongs in assistant turns",
+        ),
+    };
+    if !at_home {
+        return Err(misplaced);
     }
+    let (whole, missing) = match part {
+        Part::Image(Image::Data { media_type, .. }) if media_type.is_empty() => {
+            (false, "image data needs a media type")
+        }
+        Part::Image(Image::Data { data, .. }) => (!data.is_empty(), "image data is empty"),
+        Part::Image(Image::Url(url)) => (!url.is_empty(), "image address is empty"),
+        Part::ToolCall(call) if call.id.is_empty() || call.name.is_empty() => {
+            (false, "a tool call needs an id and a name")
+        }
+        Part::ToolCall(call) => (
+            call.is_whole(),
+            "a tool call's arguments must be one JSON object",
+        ),
+        Part::ToolResult(result) => (!result.call_id.is_empty(), "a tool result needs a call id"),
+        Part::Text(_) | Part::Reasoning(_) => (true, ""),
+    };
+    if whole { Ok(()) } else { Err(missing) }
 }
 
 // The prompt stays out of debug prints; see `message`.

@@ -13,7 +13,7 @@ use crate::sink::Sink;
 /// The calls of one answer, in the order they began.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    calls: Vec<Open>,
+    list: Vec<Open>,
     ids: Ids,
     /// Which chunk is being read, so that pieces of the same one can be told.
     chunk: u64,
@@ -52,7 +52,7 @@ impl Calls {
 
     /// Whether the model has called anything.
     pub(super) fn any(&self) -> bool {
-        !self.calls.is_empty()
+        !self.list.is_empty()
     }
 
     /// Takes a piece; `answer` is what made ids depend on.
@@ -67,9 +67,9 @@ impl Calls {
 
     /// Ends all calls: there is nothing more to come.
     pub(super) fn finish(&mut self, sink: &mut Sink) {
-        for at in 0..self.calls.len() {
+        for at in 0..self.list.len() {
             self.begin(at, sink);
-            let Some(handle) = self.calls[at].handle else {
+            let Some(handle) = self.list[at].handle else {
                 sink.warn(nameless(at));
                 continue;
             };
@@ -102,7 +102,7 @@ impl Calls {
             Some(at) if !self.begins_another(at, piece) => at,
             _ => self.open(answer, sink),
         };
-        let open = &mut self.calls[at];
+        let open = &mut self.list[at];
         open.index = open.index.or(piece.index);
         open.id = open.id.take().or_else(|| piece.id.map(str::to_owned));
         open.name = open.name.take().or_else(|| piece.name.map(str::to_owned));
@@ -120,11 +120,11 @@ impl Calls {
 
     /// The call a piece may belong to.
     fn target(&self, piece: Piece<'_>) -> Option<usize> {
-        let last = self.calls.len().checked_sub(1);
+        let last = self.list.len().checked_sub(1);
         let by_id = || {
             piece
                 .id
-                .and_then(|id| self.calls.iter().rposition(|c| c.id.as_deref() == Some(id)))
+                .and_then(|id| self.list.iter().rposition(|c| c.id.as_deref() == Some(id)))
         };
         let Some(index) = piece.index else {
             return match piece.id {
@@ -134,7 +134,7 @@ impl Calls {
                 None => last,
             };
         };
-        let by_index = self.calls.iter().rposition(|c| c.index == Some(index));
+        let by_index = self.list.iter().rposition(|c| c.index == Some(index));
         if by_index.is_some() || piece.name.is_some() {
             return by_index;
         }
@@ -148,7 +148,7 @@ impl Calls {
         let Some(new_name) = piece.name else {
             return false;
         };
-        let call = &self.calls[at];
+        let call = &self.list[at];
         let same_id = match (&call.id, piece.id) {
             (Some(old), Some(new)) if old != new => return true,
             (Some(_), Some(_)) => true,
@@ -166,20 +166,20 @@ impl Calls {
 
     fn open(&mut self, answer: u64, sink: &mut Sink) -> usize {
         // The call before comes first, even if it still waits for an id.
-        if let Some(last) = self.calls.len().checked_sub(1) {
+        if let Some(last) = self.list.len().checked_sub(1) {
             self.begin(last, sink);
         }
-        self.calls.push(Open {
+        self.list.push(Open {
             answer,
             chunk: self.chunk,
             ..Open::default()
         });
-        self.calls.len() - 1
+        self.list.len() - 1
     }
 
     /// Begins a call in the sink, if it has a name and has not begun.
     fn begin(&mut self, at: usize, sink: &mut Sink) {
-        let open = &mut self.calls[at];
+        let open = &mut self.list[at];
         let (None, Some(name)) = (open.handle, &open.name) else {
             return;
         };

@@ -5,12 +5,14 @@
 //! (`invalid_request_error`, `api_error`) says less than the status and never beats it. Phrases
 //! count only where servers give no code at all: context length, a wrong key at xAI, balances.
 
+mod report;
+
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use skyl_retry::Hint;
-use skyl_retry::hint::{self, HintScope};
 
+use self::report::{CODES, LINE_BYTES, MESSAGE_BYTES, Report, cut, is_blank};
 use crate::dialect::{Fault, Head};
 use crate::kind::{ErrorKind, classify_status};
 
@@ -94,183 +96,17 @@ fn title(page: &str) -> &str {
     find(rest, "</title>").map_or("", |end| rest[..end].trim())
 }
 
-/// What an error body says, gathered from wherever it stands.
-#[derive(Default)]
-struct Report {
-    /// Codes and types in lower case, the most telling first.
-    words: Vec<String>,
-    /// The code as it stands, for the caller.
-    code: Option<String>,
-    /// The first type, for the caller where there is no code.
-    kind: Option<String>,
-    /// A numeric code in the range of statuses.
-    number: Option<u16>,
-    message: Option<String>,
-    /// Words of an error behind this one, which a gateway passes on.
-    behind: String,
-    request_id: Option<String>,
-    /// Headers of the failed upstream call, in the body.
-    headers: Vec<(String, String)>,
-    /// `google.rpc.RetryInfo`, through Google's compatible endpoint.
-    retry_delay: Option<String>,
-}
-
+/// The judgement on what was gathered.
 impl Report {
-    fn of(value: &Value) -> Self {
-        let mut report = Self::default();
-        report.gather(value, 0);
-        report
-    }
-
-    fn gather(&mut self, value: &Value, depth: u8) {
-        match value {
-            Value::Object(map) => {
-                // The inner error first: what stands beside it is about the reply as a whole.
-                let groq = || map.get("x_groq")?.get("error");
-                match map.get("error").or_else(groq) {
-                    Some(Value::String(text)) => self.say(text, depth),
-                    Some(inner @ (Value::Object(_) | Value::Array(_))) if depth < DEPTH => {
-                        self.gather(inner, depth + 1);
-                    }
-                    _ => {}
-                }
-                self.fields(map, depth);
-            }
-            Value::Array(items) if depth < DEPTH => {
-                if let Some(first) = items.first() {
-                    self.gather(first, depth + 1);
-                }
-            }
-            Value::String(text) => self.say(text, depth),
-            _ => {}
+    /// The fault of an error that has no reply's status.
+    fn in_band(self, wall: Option<SystemTime>) -> Fault {
+        let (kind, overloaded) = self.judge(None);
+        let fault = self.fault(kind, overloaded, wall.unwrap_or(SystemTime::UNIX_EPOCH));
+        // Read against no clock, a date is decades away; a wait is not.
+        if wall.is_none() && fault.hint().wait().is_some_and(|wait| wait > YEAR) {
+            return fault.with_hint(Hint::Unusable);
         }
-    }
-
-    fn fields(&mut self, map: &Map<String, Value>, depth: u8) {
-        for name in CODES {
-            self.take_code(map.get(*name));
-        }
-        for name in WORDS {
-            match map.get(*name) {
-                Some(Value::String(word)) if word != "error" && !word.is_empty() => {
-                    self.words.push(word.to_ascii_lowercase());
-                    self.kind.get_or_insert_with(|| word.clone());
-                }
-                Some(Value::Number(number)) => self.take_number(number.as_u64()),
-                _ => {}
-            }
-        }
-        for name in MESSAGES {
-            match map.get(*name) {
-                Some(Value::String(text)) => self.say(text, depth),
-                Some(inner @ (Value::Object(_) | Value::Array(_))) if self.message.is_none() => {
-                    self.message = validation(inner);
-                    if self.message.is_none() && depth < DEPTH {
-                        self.gather(inner, depth + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if let Some(Value::String(id)) = map.get("request_id") {
-            self.request_id.get_or_insert_with(|| id.clone());
-        }
-        if let Some(Value::Object(headers)) = map.get("headers") {
-            self.take_headers(headers);
-        }
-        if let Some(Value::Object(inner)) = map.get("innererror") {
-            self.take_code(inner.get("code"));
-        }
-        if let Some(Value::Object(metadata)) = map.get("metadata") {
-            self.metadata(metadata, depth);
-        }
-        if let Some(Value::Array(details)) = map.get("details") {
-            details
-                .iter()
-                .filter_map(Value::as_object)
-                .for_each(|detail| self.google(detail));
-        }
-    }
-
-    /// OpenRouter: its own word for the failure, the upstream's headers and the upstream's body.
-    fn metadata(&mut self, metadata: &Map<String, Value>, depth: u8) {
-        if let Some(Value::String(word)) = metadata.get("error_type") {
-            self.words.push(word.to_ascii_lowercase());
-        }
-        if let Some(Value::Object(headers)) = metadata.get("headers") {
-            self.take_headers(headers);
-        }
-        if let Some(Value::String(raw)) = metadata.get("raw")
-            && depth < DEPTH
-        {
-            let mut behind = Self::default();
-            behind.say(raw, depth + 1);
-            self.words.append(&mut behind.words);
-            self.behind = behind.message.unwrap_or_default();
-        }
-    }
-
-    /// One entry of Google's error details.
-    fn google(&mut self, detail: &Map<String, Value>) {
-        if let Some(Value::String(reason)) = detail.get("reason") {
-            self.words.push(reason.to_ascii_lowercase());
-        }
-        if let Some(Value::String(delay)) = detail.get("retryDelay") {
-            self.retry_delay.get_or_insert_with(|| delay.clone());
-        }
-        let violations = detail.get("violations").and_then(Value::as_array);
-        for violation in violations.into_iter().flatten() {
-            if let Some(Value::String(id)) = violation.get("quotaId") {
-                self.words.push(id.to_ascii_lowercase());
-            }
-        }
-    }
-
-    fn take_code(&mut self, code: Option<&Value>) {
-        match code {
-            Some(Value::String(code)) if !code.is_empty() => {
-                self.words.push(code.to_ascii_lowercase());
-                self.take_number(code.parse().ok());
-                self.code.get_or_insert_with(|| cut(code, LINE_BYTES));
-            }
-            Some(Value::Number(number)) => {
-                self.take_number(number.as_u64());
-                self.code.get_or_insert_with(|| number.to_string());
-            }
-            _ => {}
-        }
-    }
-
-    fn take_number(&mut self, number: Option<u64>) {
-        if self.number.is_none() {
-            let number = number.and_then(|number| u16::try_from(number).ok());
-            self.number = number.filter(|number| (100..600).contains(number));
-        }
-    }
-
-    fn take_headers(&mut self, headers: &Map<String, Value>) {
-        for (name, value) in headers {
-            let value = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(number) => number.to_string(),
-                _ => continue,
-            };
-            self.headers.push((name.to_ascii_lowercase(), value));
-        }
-    }
-
-    /// Takes a message; one that is an error encoded once more is read for what is in it.
-    fn say(&mut self, text: &str, depth: u8) {
-        if self.message.is_some() || text.is_empty() {
-            return;
-        }
-        if depth < DEPTH
-            && text.trim_start().starts_with(['{', '['])
-            && let Ok(value) = serde_json::from_str::<Value>(text)
-        {
-            self.gather(&value, depth + 1);
-        }
-        self.message.get_or_insert_with(|| cut(text, MESSAGE_BYTES));
+        fault
     }
 
     /// The kind, and whether the provider is overloaded; `status` is the reply's own.
@@ -349,77 +185,6 @@ impl Report {
             ),
             _ => false,
         }
-    }
-
-    fn waits_for_hours(&self) -> bool {
-        self.retry_delay.as_deref().is_some_and(|delay| {
-            hint::protobuf_duration(delay)
-                .wait()
-                .is_some_and(|wait| wait >= HOURS)
-        })
-    }
-
-    fn has_hint(&self) -> bool {
-        !self.headers.is_empty() || self.retry_delay.is_some()
-    }
-
-    /// The wait in the body, in the order of the headers it imitates.
-    fn hint(&self, wall: SystemTime) -> Hint {
-        let headers = || {
-            self.headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_bytes()))
-        };
-        let found = hint::from_headers(headers(), wall, HintScope::All).hint;
-        if found.wait().is_some() {
-            return found;
-        }
-        if let Some(delay) = &self.retry_delay {
-            return hint::protobuf_duration(delay);
-        }
-        let named = |name: &str| {
-            let mut values = self.headers.iter().filter(|(given, _)| given == name);
-            values.next().map(|(_, value)| value.trim())
-        };
-        if named("x-ratelimit-remaining").is_some_and(|left| left != "0") {
-            return found;
-        }
-        match named("x-ratelimit-reset") {
-            // OpenRouter's is an instant in milliseconds; only those have so many digits.
-            Some(reset) if reset.len() >= 13 => hint::epoch_millis(reset, wall),
-            Some(reset) => hint::reset(reset, wall),
-            None => found,
-        }
-    }
-
-    fn in_band(self, wall: Option<SystemTime>) -> Fault {
-        let (kind, overloaded) = self.judge(None);
-        let fault = self.fault(kind, overloaded, wall.unwrap_or(SystemTime::UNIX_EPOCH));
-        // Read against no clock, a date is decades away; a wait is not.
-        if wall.is_none() && fault.hint().wait().is_some_and(|wait| wait > YEAR) {
-            return fault.with_hint(Hint::Unusable);
-        }
-        fault
-    }
-
-    fn fault(self, kind: ErrorKind, overloaded: bool, wall: SystemTime) -> Fault {
-        let hint = if self.has_hint() {
-            self.hint(wall)
-        } else {
-            Hint::Absent
-        };
-        let mut fault = Fault::new(kind)
-            .with_status(self.number)
-            .with_overloaded(overloaded)
-            .with_hint(hint)
-            .with_message(self.message.unwrap_or_default());
-        if let Some(code) = self.code.or(self.kind) {
-            fault = fault.with_code(code);
-        }
-        if let Some(id) = self.request_id {
-            fault = fault.with_request_id(id);
-        }
-        fault
     }
 }
 
@@ -505,81 +270,9 @@ fn is_context(text: &str) -> bool {
     ) || text.contains("input token count") && text.contains("exceeds")
 }
 
-/// What a validator says: where, and what is wrong. Never the input it echoes.
-fn validation(value: &Value) -> Option<String> {
-    let list = match value {
-        Value::Array(list) => list,
-        Value::Object(map) => match map.get("detail")? {
-            Value::Array(list) => list,
-            Value::String(text) => return Some(cut(text, MESSAGE_BYTES)),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let mut told = String::new();
-    for entry in list.iter().take(VALIDATIONS) {
-        let Some(message) = entry.get("msg").and_then(Value::as_str) else {
-            continue;
-        };
-        if !told.is_empty() {
-            told.push_str("; ");
-        }
-        let place = entry.get("loc").and_then(Value::as_array);
-        for (n, step) in place.into_iter().flatten().enumerate() {
-            if n > 0 {
-                told.push('.');
-            }
-            match step {
-                Value::String(step) => told.push_str(step),
-                other => told.push_str(&other.to_string()),
-            }
-        }
-        if place.is_some_and(|place| !place.is_empty()) {
-            told.push_str(": ");
-        }
-        told.push_str(message);
-    }
-    (!told.is_empty()).then(|| cut(&told, MESSAGE_BYTES))
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Number(number) => number.as_u64() == Some(0),
-        Value::Bool(true) => false,
-    }
-}
-
 fn has_any(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.contains(phrase))
 }
-
-/// At most so many bytes, cut at a character.
-fn cut(text: &str, bytes: usize) -> String {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
-}
-
-/// Where codes stand; the first one is the caller's.
-const CODES: &[&str] = &[
-    "code",
-    "error_code",
-    "statusCode",
-    "status_code",
-    "raw_status_code",
-];
-
-/// Where types stand, and Google's word for the status.
-const WORDS: &[&str] = &["type", "status", "error_type"];
-
-/// Where messages stand.
-const MESSAGES: &[&str] = &["message", "detail", "msg", "error_description", "errors"];
 
 /// Codes and types of a provider that is there and has no room.
 const OVERLOADED: &[&str] = &[
@@ -594,21 +287,6 @@ const OVERLOADED: &[&str] = &[
     "unavailable_error",
     "provider_overloaded",
 ];
-
-/// How deep errors are looked for within errors: two levels for each gateway in between.
-const DEPTH: u8 = 8;
-
-/// As much of a message as the client keeps of a body.
-const MESSAGE_BYTES: usize = 2048;
-
-/// As much of a page's title or of plain text as belongs in one line of a log.
-const LINE_BYTES: usize = 200;
-
-/// Enough validation errors to see what is wrong.
-const VALIDATIONS: usize = 8;
-
-/// From here on a wait is a quota's, not a rate limit's.
-const HOURS: Duration = Duration::from_secs(3600);
 
 const YEAR: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -12,10 +12,10 @@ use crate::message::{Image, Message, Part, Role, ToolResult};
 use crate::openai::ids;
 use crate::openai::quirks::{Quirks, TokenLimit};
 use crate::openai::wire::{
-    CallSpec, CalledFunction, ChatRequest, Choose, Content, Format, FunctionSpec, Name, Piece,
-    Schema, StreamOptions, ToolSpec, Turn, Url,
+    CallSpec, CalledFunction, ChatRequest, Choose, Content, Format, FunctionSpec, JsonSchema, Name,
+    Piece, StreamOptions, ToolSpec, Turn, Url,
 };
-use crate::request::{Request, ResponseFormat, Tool, ToolChoice};
+use crate::request::{Effort, Request, ResponseFormat, Tool, ToolChoice};
 use crate::response::Warning;
 
 /// Encodes a request, but for what the server's address adds to the path.
@@ -55,10 +55,7 @@ pub(super) fn request(request: &Request, mode: Mode, quirks: &Quirks) -> Result<
             .map(choose),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format: request.response_format.as_ref().map(format),
-        reasoning_effort: request
-            .reasoning_effort
-            .as_ref()
-            .map(|effort| effort.as_str()),
+        reasoning_effort: request.reasoning_effort.as_ref().map(Effort::as_str),
         stream: stream.then_some(true),
         stream_options: (stream && quirks.stream_usage).then_some(StreamOptions {
             include_usage: true,
@@ -317,7 +314,7 @@ fn format(format: &ResponseFormat) -> Format<'_> {
             schema,
             strict,
         } => Format::JsonSchema {
-            json_schema: Schema {
+            json_schema: JsonSchema {
                 name: if name.is_empty() { "response" } else { name },
                 strict: *strict,
                 schema,

@@ -304,11 +304,12 @@ mod properties {
             last["choices"][0]["finish_reason"] = json!(self.finish);
             chunks.push(last);
             chunks.push(json!({"id": self.id, "model": "m", "choices": [], "usage": self.usage()}));
-            let frames: String = chunks
+            let frame = |chunk: &Value| format!("data: {chunk}\n\n");
+            chunks
                 .iter()
-                .map(|chunk| format!("data: {chunk}\n\n"))
-                .collect();
-            frames + "data: [DONE]\n\n"
+                .map(frame)
+                .chain(["data: [DONE]\n\n".to_owned()])
+                .collect()
         }
 
         fn pieces(&self) -> Vec<Value> {

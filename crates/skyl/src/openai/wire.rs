@@ -140,11 +140,11 @@ pub(super) struct Name<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Format<'a> {
     JsonObject,
-    JsonSchema { json_schema: Schema<'a> },
+    JsonSchema { json_schema: JsonSchema<'a> },
 }
 
 #[derive(Serialize)]
-pub(super) struct Schema<'a> {
+pub(super) struct JsonSchema<'a> {
     pub(super) name: &'a str,
     pub(super) strict: bool,
     pub(super) schema: &'a Value,
@@ -169,7 +169,7 @@ pub(super) struct Body<'a> {
     pub(super) kind: Scalar<'a>,
     #[serde(borrow)]
     pub(super) choices: List<Choice<'a>>,
-    pub(super) usage: Object<Tokens>,
+    pub(super) usage: Object<Cost>,
     #[serde(borrow)]
     pub(super) x_groq: Object<Groq<'a>>,
     #[serde(borrow)]
@@ -182,7 +182,7 @@ pub(super) struct Body<'a> {
 pub(super) struct Groq<'a> {
     #[serde(borrow)]
     pub(super) id: Scalar<'a>,
-    pub(super) usage: Object<Tokens>,
+    pub(super) usage: Object<Cost>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -198,7 +198,7 @@ pub(super) struct Choice<'a> {
     #[serde(borrow)]
     pub(super) finish_reason: Scalar<'a>,
     /// Moonshot puts the usage here.
-    pub(super) usage: Object<Tokens>,
+    pub(super) usage: Object<Cost>,
     /// OpenRouter puts the error here too.
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
@@ -361,7 +361,7 @@ fn thought(list: &RawValue) -> Cow<'_, str> {
 /// What it cost, under every name in use.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Tokens {
+pub(super) struct Cost {
     prompt_tokens: Count,
     completion_tokens: Count,
     prompt_tokens_details: Object<InputDetails>,
@@ -385,7 +385,7 @@ struct OutputDetails {
     reasoning_tokens: Count,
 }
 
-impl Tokens {
+impl Cost {
     /// The totals as they stand: the input includes the cache, the output the reasoning.
     pub(super) fn usage(&self) -> Usage {
         let input = self.prompt_tokens_details.0.unwrap_or_default();
@@ -421,6 +421,6 @@ impl Body<'_> {
             .iter()
             .chain(choice)
             .chain(groq)
-            .map(Tokens::usage)
+            .map(Cost::usage)
     }
 }

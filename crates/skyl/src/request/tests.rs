@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::message::{Image, ToolCall, ToolResult};
+use crate::message::{ToolCall, ToolResult};
 
 fn ok() -> Request {
     Request::new("m").user("hi")

@@ -51,9 +51,9 @@ fn call(id: &str, arguments: &str) -> Part {
     Part::ToolCall(ToolCall::new(id, "tide", arguments))
 }
 
-fn state() -> Option<OpaqueState> {
+fn state() -> OpaqueState {
     let json = RawValue::from_string("\"sig\"".to_owned()).unwrap();
-    Some(OpaqueState::new("elsewhere", json))
+    OpaqueState::new("elsewhere", json)
 }
 
 /// Everything a request can hold.
@@ -333,7 +333,7 @@ fn reasoning_is_left_out_with_a_warning_or_sent_back_where_it_is_wanted() {
     );
     assert_eq!(warnings, []);
     let foreign = ask()
-        .message(assistant(vec![thought(state()), Part::text("a")]))
+        .message(assistant(vec![thought(Some(state())), Part::text("a")]))
         .user("b");
     let (_, warnings) = encoded(&compatible().replay_reasoning(), &foreign, Mode::Complete);
     assert_eq!(warnings.len(), 1, "the state beside it is not sent");
@@ -355,7 +355,7 @@ fn a_turn_of_nothing_but_reasoning_is_no_turn() {
 
 #[test]
 fn what_another_provider_left_is_told_once_and_text_behind_calls_too() {
-    let text = || Part::Text(Text::with_state("a", state()));
+    let text = || Part::Text(Text::with_state("a", Some(state())));
     let request = ask().message(assistant(vec![text(), text()])).user("b");
     assert_eq!(encoded(&openai(), &request, Mode::Complete).1.len(), 1);
     let late = ask().message(assistant(vec![call("c", "{}"), Part::text("later")]));
