@@ -65,7 +65,7 @@ impl Page {
             match key {
                 "after" => page.after = number.ok_or_else(whole)?,
                 "limit" => {
-                    page.limit = usize::try_from(number.ok_or_else(whole)?).unwrap_or(usize::MAX)
+                    page.limit = usize::try_from(number.ok_or_else(whole)?).unwrap_or(usize::MAX);
                 }
                 _ => {
                     return Err(format!(

@@ -14,7 +14,7 @@ use crate::{
     answer::{Answer, Call, Frame, HTML, Role, Whole},
     http_date,
     mounts::{Cause, Mount},
-    script::{BodyKind, Delivery, Outcome, StatusFault, Step},
+    script::{BodyKind, Delivery, Number, Outcome, StatusFault, Step},
 };
 
 /// The course of one exchange.
@@ -90,7 +90,7 @@ pub(crate) fn plan(
     let stall = delivery
         .stall
         .as_ref()
-        .map_or(Duration::ZERO, |ms| ms.millis());
+        .map_or(Duration::ZERO, Number::millis);
     let ending = match &step.outcome {
         Outcome::Reset => Ending::Hangup(Cut::Reset),
         Outcome::Close => Ending::Hangup(Cut::Close),
@@ -111,7 +111,7 @@ fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Deliver
             content_type,
             frames,
         } => {
-            let parts = stream_parts(mount, frames, outcome, delivery);
+            let parts = stream_parts(mount, &frames, outcome, delivery);
             let headers = vec![
                 ("content-type", content_type.to_owned()),
                 ("cache-control", "no-cache".to_owned()),
@@ -151,6 +151,7 @@ fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Deliver
 }
 
 /// What happens in the middle of a body that is no stream.
+#[derive(Clone, Copy)]
 struct Mid {
     cut: Option<Cut>,
     wait: Option<Duration>,
@@ -176,7 +177,7 @@ fn whole(
     let length = answer.body.len();
     let first = answer.body.slice(..length / 2);
     let rest = answer.body.slice(length / 2..);
-    let waits = [delivery.stall_mid.as_ref().map(|ms| ms.millis()), mid.wait];
+    let waits = [delivery.stall_mid.as_ref().map(Number::millis), mid.wait];
     if mid.cut.is_none() && waits.iter().all(Option::is_none) {
         parts.push_back(Part::Data(answer.body));
     } else {
@@ -203,25 +204,25 @@ fn whole(
 /// The frames of a stream up to where the outcome ends it.
 fn stream_parts(
     mount: &dyn Mount,
-    frames: Vec<Frame>,
+    frames: &[Frame],
     outcome: &Outcome,
     delivery: &Delivery,
 ) -> VecDeque<Part> {
     let error = || Part::Data(mount.overload_frame(IN_BAND));
     let (after, then) = match outcome {
         Outcome::FirstError => return VecDeque::from([error()]),
-        Outcome::StreamTruncate(n) => (place(&frames, *n), Then::End(None)),
-        Outcome::StreamError(n) => (place(&frames, *n), Then::End(Some(error()))),
-        Outcome::StreamReset(n) => (place(&frames, *n), Then::End(Some(Part::Cut(Cut::Reset)))),
-        Outcome::StreamStall { after, wait } => (place(&frames, *after), Then::Wait(wait.millis())),
-        Outcome::ResetMid => (place(&frames, 1), Then::End(Some(Part::Cut(Cut::Reset)))),
-        Outcome::CloseMid => (place(&frames, 1), Then::End(Some(Part::Cut(Cut::Close)))),
+        Outcome::StreamTruncate(n) => (place(frames, *n), Then::End(None)),
+        Outcome::StreamError(n) => (place(frames, *n), Then::End(Some(error()))),
+        Outcome::StreamReset(n) => (place(frames, *n), Then::End(Some(Part::Cut(Cut::Reset)))),
+        Outcome::StreamStall { after, wait } => (place(frames, *after), Then::Wait(wait.millis())),
+        Outcome::ResetMid => (place(frames, 1), Then::End(Some(Part::Cut(Cut::Reset)))),
+        Outcome::CloseMid => (place(frames, 1), Then::End(Some(Part::Cut(Cut::Close)))),
         _ => (frames.len(), Then::End(None)),
     };
     let pause = delivery
         .stall_mid
         .as_ref()
-        .map(|ms| (place(&frames, 1), ms.millis()));
+        .map(|ms| (place(frames, 1), ms.millis()));
     let mut parts = VecDeque::new();
     for index in 0..=frames.len() {
         if let Some((_, wait)) = pause.filter(|(at, _)| *at == index) {
@@ -283,14 +284,14 @@ fn delivered(parts: VecDeque<Part>, delivery: &Delivery, beat: &'static str) -> 
         None => parts,
     };
     parts.retain(|part| !matches!(part, Part::Data(bytes) if bytes.is_empty()));
-    if let Some(pause) = delivery.slow.as_ref().map(|ms| ms.millis()) {
+    if let Some(pause) = delivery.slow.as_ref().map(Number::millis) {
         let slowed = parts.into_iter().flat_map(|part| {
             let pause = matches!(part, Part::Data(_)).then_some(Part::Wait(pause));
             pause.into_iter().chain([part])
         });
         parts = slowed.collect();
     }
-    if let Some(left) = delivery.comments.as_ref().map(|ms| ms.millis()) {
+    if let Some(left) = delivery.comments.as_ref().map(Number::millis) {
         parts.push_front(Part::Beats { text: beat, left });
     }
     parts

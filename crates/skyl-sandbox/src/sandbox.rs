@@ -44,7 +44,6 @@ impl Sandbox {
     }
 
     /// Sets what is to be different from [`Sandbox::start`].
-    #[must_use]
     pub fn builder() -> SandboxBuilder {
         SandboxBuilder {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -40,7 +40,7 @@ impl OpenAi {
         }
     }
 
-    fn route(&self, request: &Request, house: &House) -> Result<Call, Refusal> {
+    fn route(request: &Request, house: &House) -> Result<Call, Refusal> {
         let path = request.path.as_str();
         authorized(&request.headers, &house.key)?;
         match (path, &request.method) {
@@ -71,8 +71,7 @@ impl Mount for OpenAi {
     }
 
     fn read(&self, request: &Request, house: &House) -> Call {
-        self.route(request, house)
-            .unwrap_or_else(|refusal| Call::refused(refusal.whole()))
+        Self::route(request, house).unwrap_or_else(|refusal| Call::refused(refusal.whole()))
     }
 
     fn error(&self, status: u16, cause: Cause, message: &str) -> Whole {
@@ -96,7 +95,7 @@ impl Mount for OpenAi {
 fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
     let shown = headers
         .get(header::AUTHORIZATION)
-        .map(|value| value.as_bytes());
+        .map(http::HeaderValue::as_bytes);
     let Some(shown) = shown else {
         return Err(Refusal::no_key());
     };

@@ -269,11 +269,12 @@ fn status(code: u16, args: &mut Args<'_>) -> Result<StatusFault, ScriptError> {
         let at = arg.at + key.len() + 1;
         match key {
             "ra" => {
-                fault.retry_after = Some(number(value).ok_or_else(|| wrong(at, "decimal seconds"))?)
+                fault.retry_after =
+                    Some(number(value).ok_or_else(|| wrong(at, "decimal seconds"))?);
             }
             "ra-ms" => fault.retry_after_ms = Some(number(value).ok_or_else(|| wrong(at, MILLIS))?),
             "ra-date" => {
-                fault.retry_after_date = Some(offset(value).ok_or_else(|| wrong(at, OFFSET))?)
+                fault.retry_after_date = Some(offset(value).ok_or_else(|| wrong(at, OFFSET))?);
             }
             "ra-raw" => fault.retry_after_raw = Some(value.to_owned()),
             "should-retry" => {

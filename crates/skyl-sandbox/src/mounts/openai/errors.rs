@@ -117,10 +117,9 @@ pub(super) fn echo(key: &str) -> Whole {
             other => format!("%{other:02X}"),
         })
         .collect();
-    let escaped: String = key
-        .encode_utf16()
-        .map(|unit| format!("\\u{unit:04x}"))
-        .collect();
+    let escaped = key.encode_utf16().fold(String::new(), |escaped, unit| {
+        escaped + &format!("\\u{unit:04x}")
+    });
     let message = format!("Incorrect API key provided: {key} ({percent})");
     let mut body = object(
         &message,

@@ -153,13 +153,11 @@ fn calls_of(message: &Value, at: usize) -> Result<Vec<&str>, Refusal> {
                 .get("id")
                 .and_then(Value::as_str)
                 .filter(|id| !id.is_empty());
-            match (id, text("name"), text("arguments")) {
-                (Some(id), Some(_), Some(_)) => Ok(id),
-                _ => {
-                    let message = format!("Invalid value for 'messages[{at}].tool_calls'.");
-                    Err(Refusal::invalid(message, Some("messages")))
-                }
+            if let (Some(id), Some(_), Some(_)) = (id, text("name"), text("arguments")) {
+                return Ok(id);
             }
+            let message = format!("Invalid value for 'messages[{at}].tool_calls'.");
+            Err(Refusal::invalid(message, Some("messages")))
         })
         .collect()
 }
@@ -216,15 +214,13 @@ fn tools(request: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
     let Some(tools) = request.get("tools").filter(|tools| !tools.is_null()) else {
         return Ok(Vec::new());
     };
-    let named = |tool: &Value| {
-        tool.get("function")?
-            .get("name")?
-            .as_str()
-            .map(str::to_owned)
+    let name_of = |tool: &Value| {
+        let name = tool.get("function")?.get("name")?.as_str()?;
+        Some(name.to_owned())
     };
     let names = tools
         .as_array()
-        .map(|tools| tools.iter().map(named).collect::<Option<Vec<_>>>());
+        .map(|tools| tools.iter().map(name_of).collect::<Option<Vec<_>>>());
     match names {
         Some(Some(names)) if !names.is_empty() => Ok(names),
         _ => Err(Refusal::invalid(
@@ -303,13 +299,12 @@ fn choices(request: &Map<String, Value>) -> Result<u64, Refusal> {
 fn number(request: &Map<String, Value>, name: &'static str) -> Result<Option<u64>, Refusal> {
     match request.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64().filter(|&number| number > 0) {
-            Some(number) => Ok(Some(number)),
-            None => {
-                let message = format!("Invalid '{name}': expected a whole number of at least 1.");
-                Err(Refusal::invalid(message, Some(name)))
-            }
-        },
+        Some(value) => {
+            let number = value.as_u64().filter(|&number| number > 0);
+            let message = || format!("Invalid '{name}': expected a whole number of at least 1.");
+            let refusal = || Refusal::invalid(message(), Some(name));
+            number.map(Some).ok_or_else(refusal)
+        }
     }
 }
 

@@ -117,7 +117,7 @@ impl Says {
             Self::Text {
                 text, reasoning, ..
             } => {
-                let thoughts = reasoning.into_iter().flat_map(|text| words::pieces(text));
+                let thoughts = reasoning.iter().flat_map(|text| words::pieces(text));
                 let thoughts = thoughts.map(|piece| json!({"reasoning_content": piece}));
                 thoughts
                     .chain(
