@@ -29,12 +29,22 @@ pub(crate) fn from_nanos(nanos: u128) -> Duration {
     clippy::cast_sign_loss,
     reason = "float-to-int casts saturate and send NaN to zero, which is what a wait needs"
 )]
+#[inline]
 pub(crate) fn scale(nanos: u128, factor: f64) -> u128 {
+    // Every wait of under 584 years converts in one instruction; 128 bits are a library call.
+    let nanos = u64::try_from(nanos).map_or_else(|_| nanos as f64, |nanos| nanos as f64);
+    let product = nanos * factor;
+    if product < ONE_WORD {
+        return u128::from(product as u64);
+    }
     // 0 × ∞ is NaN, which the cast sends to zero: a wait of nothing stays nothing.
-    (nanos as f64 * factor) as u128
+    product as u128
 }
 
-pub(crate) const NANOS_PER_SECOND: u128 = 1_000_000_000;
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+/// 2⁶⁴, the first number a `u64` does not hold.
+const ONE_WORD: f64 = 18_446_744_073_709_551_616.0;
 
 #[cfg(test)]
 mod tests {
@@ -56,5 +66,9 @@ mod tests {
             assert_eq!(scale(100, factor), 0);
         }
         assert_eq!(scale(0, f64::INFINITY), 0);
+        // Across the end of one word, where the way of converting changes.
+        assert_eq!(scale(1 << 63, 2.0), 1 << 64);
+        assert_eq!(scale(1 << 65, 0.5), 1 << 64);
+        assert_eq!(scale(1 << 65, 0.25), 1 << 63);
     }
 }

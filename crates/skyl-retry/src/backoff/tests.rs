@@ -154,13 +154,36 @@ fn two_calls_never_go_in_step() {
 fn an_initial_delay_of_zero_retries_at_once() {
     for jitter in JITTERS {
         let policy = policy(Duration::ZERO, millis(5000), jitter);
-        for retry in [0, 1, 100, u32::MAX] {
+        for retry in [0, 1, 63, 64, 65, 100, u32::MAX] {
             assert_eq!(
                 draw(&policy, retry, None, &mut Rng::from_seed(1)).wait,
                 Duration::ZERO
             );
             assert_eq!(ceiling(&policy, retry), Duration::ZERO);
         }
+    }
+}
+
+#[test]
+fn growth_is_exact_across_the_end_of_a_word() {
+    for (delay, retry) in [
+        (1, 62),
+        (1, 63),
+        (1, 64),
+        (1, 65),
+        (3, 61),
+        (3, 62),
+        (3, 63),
+        (u64::MAX, 0),
+        (u64::MAX, 1),
+    ] {
+        let policy = policy(Duration::from_nanos(delay), Duration::MAX, Jitter::Full);
+        let exact = u128::from(delay) << retry;
+        assert_eq!(
+            ceiling(&policy, retry).as_nanos(),
+            exact,
+            "{delay} · 2^{retry}"
+        );
     }
 }
 
