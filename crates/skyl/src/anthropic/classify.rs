@@ -141,8 +141,12 @@ fn kind(status: Option<u16>, words: [&str; 2], message: &str) -> (ErrorKind, boo
         .iter()
         .any(|word| word.ends_with("spend_limit_reached"))
         || says(&["billing_error", "insufficient_quota"])
-        || (status.is_none_or(|status| matches!(status, 400 | 402 | 403 | 429))
-            && contains(QUOTA_PHRASES));
+        || match status {
+            None | Some(400 | 402 | 403) => contains(QUOTA_PHRASES),
+            // Of a 429 less is believed: most of them are limits by the minute.
+            Some(429) => contains(&QUOTA_PHRASES[..2]),
+            _ => false,
+        };
     if quota {
         return (ErrorKind::QuotaExhausted, false);
     }
@@ -189,10 +193,11 @@ fn text(value: &Value) -> Option<String> {
 /// How often a body may be wrapped in another's message.
 const MAX_DEPTH: usize = 2;
 
-/// In lower case; from the API's own errors.
+/// In lower case; from the API's own errors. The first two can mean nothing else.
 const QUOTA_PHRASES: &[&str] = &[
     "credit balance is too low",
     "specified api usage limits",
+    "usage limits",
     "spend limit",
 ];
 

@@ -237,7 +237,8 @@ impl Decoder {
         self.blocks.close_all(sink);
         let [words, category] = std::mem::take(&mut self.refusal);
         match self.stop {
-            Some(StopReason::Refusal) if !self.blocks.has_text() => {
+            // A call is something to act on, as a text is.
+            Some(StopReason::Refusal) if !self.blocks.has_text() && sink.tool_count() == 0 => {
                 let fault = Fault::new(ErrorKind::Refusal).with_message(words);
                 Err(self.failed(match category.as_str() {
                     "" => fault,

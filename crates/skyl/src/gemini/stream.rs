@@ -166,7 +166,11 @@ impl Decoder {
         }
         if let Some(reason) = candidate.finish_reason.get() {
             let finish = Finish::read(reason, candidate.finish_message.get().unwrap_or_default());
-            sink.stop_reason(finish.stop.clone());
+            // A reason that makes no answer of nothing is held back until there is something: a
+            // client that has been told why the model stopped takes the answer for begun.
+            if self.content || finish.may_be_empty || finish.stop == StopReason::Refusal {
+                sink.stop_reason(finish.stop.clone());
+            }
             self.finish = Some(finish);
         }
         Ok(())
@@ -312,18 +316,20 @@ impl Decoder {
             }
             return Ok(());
         };
-        match finish.stop {
-            StopReason::Refusal if !self.text => Err(self.failed(finish.fault(ErrorKind::Refusal))),
+        let called = sink.tool_count() > 0;
+        let stop = match &finish.stop {
+            StopReason::Refusal if !self.text && !called => {
+                return Err(self.failed(finish.fault(ErrorKind::Refusal)));
+            }
             _ if !self.content && !finish.may_be_empty => {
-                Err(self.failed(finish.fault(ErrorKind::Server)))
+                return Err(self.failed(finish.fault(ErrorKind::Server)));
             }
-            // Calls finish with `STOP`, in the chunk of the calls or a later one.
-            StopReason::EndTurn if sink.tool_count() > 0 => {
-                sink.stop_reason(StopReason::ToolUse);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+            // Calls finish with `STOP`, in the chunk of the calls or in another.
+            StopReason::EndTurn if called => StopReason::ToolUse,
+            stop => stop.clone(),
+        };
+        sink.stop_reason(stop);
+        Ok(())
     }
 
     /// A failure, with what the answer has cost so far.

@@ -83,25 +83,39 @@ fn tied(dialect: &dyn Dialect, body: &Value) -> Vec<(String, String)> {
     };
     match dialect.name() {
         "anthropic" => {
-            for block in list(&body["messages"]).iter().flat_map(|turn| list(&turn["content"])) {
+            for block in list(&body["messages"])
+                .iter()
+                .flat_map(|turn| list(&turn["content"]))
+            {
                 match block["type"].as_str().unwrap() {
                     "tool_use" => open.push((text(&block["id"]), text(&block["name"]))),
                     "tool_result" => {
-                        answer(&mut open, &text(&block["tool_use_id"]), text(&block["content"]));
+                        answer(
+                            &mut open,
+                            &text(&block["tool_use_id"]),
+                            text(&block["content"]),
+                        );
                     }
                     _ => {}
                 }
             }
         }
         "gemini" => {
-            for part in list(&body["contents"]).iter().flat_map(|turn| list(&turn["parts"])) {
+            for part in list(&body["contents"])
+                .iter()
+                .flat_map(|turn| list(&turn["parts"]))
+            {
                 if let Some(call) = part.get("functionCall") {
                     open.push((text(&call["name"]), text(&call["name"])));
                 }
                 if let Some(result) = part.get("functionResponse") {
                     // Without ids the API goes by order, so the first open call is meant.
                     assert_eq!(open[0].0, text(&result["name"]), "out of order");
-                    answer(&mut open, &text(&result["name"]), text(&result["response"]["output"]));
+                    answer(
+                        &mut open,
+                        &text(&result["name"]),
+                        text(&result["response"]["output"]),
+                    );
                 }
             }
         }
@@ -111,7 +125,11 @@ fn tied(dialect: &dyn Dialect, body: &Value) -> Vec<(String, String)> {
                     open.push((text(&call["id"]), text(&call["function"]["name"])));
                 }
                 if message["role"] == "tool" {
-                    answer(&mut open, &text(&message["tool_call_id"]), text(&message["content"]));
+                    answer(
+                        &mut open,
+                        &text(&message["tool_call_id"]),
+                        text(&message["content"]),
+                    );
                 }
             }
         }
@@ -123,7 +141,12 @@ fn tied(dialect: &dyn Dialect, body: &Value) -> Vec<(String, String)> {
 
 fn expected(turns: usize) -> Vec<(String, String)> {
     let mut all: Vec<_> = (0..turns)
-        .flat_map(|turn| [("tide", format!("high {turn}")), ("moon", format!("full {turn}"))])
+        .flat_map(|turn| {
+            [
+                ("tide", format!("high {turn}")),
+                ("moon", format!("full {turn}")),
+            ]
+        })
         .map(|(name, result)| (name.to_owned(), result))
         .collect();
     all.sort();
@@ -143,7 +166,11 @@ fn a_conversation_moves_from_any_provider_to_any_other() {
             // Signatures go home and nowhere else, and that is said.
             let signed = matches!(from.name(), "anthropic" | "gemini");
             let at_home = from.family() == to.family();
-            assert_eq!(body.to_string().contains("c2lnbmVk"), signed && at_home, "{pair}");
+            assert_eq!(
+                body.to_string().contains("c2lnbmVk"),
+                signed && at_home,
+                "{pair}"
+            );
             assert_eq!(!encoded.warnings.is_empty(), signed && !at_home, "{pair}");
         }
     }
@@ -157,7 +184,9 @@ fn a_conversation_with_turns_of_every_provider_goes_on_with_each() {
         request = add_turn(request, &**dialect, turn);
     }
     for to in &dialects {
-        let encoded = to.encode(&request.clone().user("go on"), Mode::Stream).unwrap();
+        let encoded = to
+            .encode(&request.clone().user("go on"), Mode::Stream)
+            .unwrap();
         let body: Value = serde_json::from_slice(&encoded.body).unwrap();
         assert_eq!(tied(&**to, &body), expected(8), "{}", to.name());
     }

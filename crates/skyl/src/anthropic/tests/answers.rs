@@ -352,3 +352,12 @@ fn a_page_that_is_an_error_or_nothing_is_told() {
     assert_eq!(page(&json!({})).unwrap_err().kind(), ErrorKind::Server);
     assert_eq!(page(&json!([])).unwrap_err().kind(), ErrorKind::Decode);
 }
+
+#[test]
+fn a_refusal_with_a_call_is_an_answer() {
+    let body = message(
+        &json!([{"type": "tool_use", "id": "a", "name": "t", "input": {}}]),
+        "refusal",
+    );
+    assert_eq!(decoded(&body).stop_reason, StopReason::Refusal);
+}

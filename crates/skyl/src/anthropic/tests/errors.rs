@@ -75,6 +75,14 @@ fn an_empty_balance_is_a_quota_on_the_status_it_comes_with() {
         check(429, &body, ErrorKind::QuotaExhausted, false);
         check(500, &body, ErrorKind::Server, false);
     }
+    for message in [
+        "You have hit your usage limits.",
+        "Your own spend limit is reached.",
+    ] {
+        let body = error("invalid_request_error", message);
+        check(400, &body, ErrorKind::QuotaExhausted, false);
+        check(429, &body, ErrorKind::RateLimit, false);
+    }
 }
 
 // BerriAI/litellm#15968 and relatives.

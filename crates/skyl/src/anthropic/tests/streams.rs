@@ -673,7 +673,12 @@ proptest! {
         let complete = harness::answer(&anthropic(), answer.to_string().as_bytes());
         let told = told(&streamed(&answer, size));
         match (complete, told.end) {
-            (Ok(complete), Ok(())) => prop_assert_eq!(told.decoded, complete),
+            (Ok(complete), Ok(())) => {
+                prop_assert_eq!(&told.decoded, &complete);
+                let mut sink = crate::Sink::new();
+                sink.whole(complete.clone());
+                prop_assert_eq!(sink.partial(), complete);
+            }
             (Err(complete), Err(streamed)) => {
                 prop_assert_eq!(format!("{complete:?}"), format!("{streamed:?}"));
             }
@@ -738,7 +743,9 @@ fn hundreds_of_argument_pieces_make_one_call() {
 
 #[test]
 fn a_server_cannot_open_blocks_without_end() {
-    let open: Vec<_> = (0..1_025).map(|index| open(index, &a_tool(&index.to_string()))).collect();
+    let open: Vec<_> = (0..1_025)
+        .map(|index| open(index, &a_tool(&index.to_string())))
+        .collect();
     assert_eq!(told(&open).kind(), ErrorKind::Decode);
     assert_eq!(told(&open[..1_024]).kind(), ErrorKind::Truncated);
 }

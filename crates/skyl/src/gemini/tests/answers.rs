@@ -400,3 +400,9 @@ fn a_page_that_is_an_error_or_nothing_is_told() {
     assert_eq!(page("[]").unwrap_err().kind(), ErrorKind::Decode);
     assert_eq!(page("").unwrap_err().kind(), ErrorKind::Decode);
 }
+
+#[test]
+fn a_refusal_with_a_call_is_an_answer() {
+    let body = answer(&json!([{"functionCall": {"name": "t"}}]), "SAFETY");
+    assert_eq!(decoded(&body).stop_reason, StopReason::Refusal);
+}

@@ -379,7 +379,12 @@ proptest! {
         let complete = harness::answer(&gemini(), answer.to_string().as_bytes());
         let told = told(&streamed(&content, reason, size));
         match (complete, told.end) {
-            (Ok(complete), Ok(())) => prop_assert_eq!(told.decoded, complete),
+            (Ok(complete), Ok(())) => {
+                prop_assert_eq!(&told.decoded, &complete);
+                let mut sink = crate::Sink::new();
+                sink.whole(complete.clone());
+                prop_assert_eq!(sink.partial(), complete);
+            }
             (Err(complete), Err(streamed)) => {
                 prop_assert_eq!(format!("{complete:?}"), format!("{streamed:?}"));
             }
@@ -437,4 +442,24 @@ fn characters_cut_by_the_network_arrive_whole() {
         let told = harness::stream(&gemini(), [&bytes[..at], &bytes[at..]]);
         assert_eq!(told.text(), "朝 🌊");
     }
+}
+
+#[test]
+fn a_reason_without_content_is_not_told_before_it_is_known_to_be_an_answer() {
+    let stop = |reason: &str| {
+        let headers = HeaderMap::new();
+        let mut decoder = gemini().stream_decoder(&Head::new(200, &headers, harness::now()));
+        let mut sink = crate::Sink::new();
+        let data = finish(reason).to_string();
+        let frame = crate::Frame::Event {
+            name: "message",
+            data: &data,
+            terminated: true,
+        };
+        assert_eq!(decoder.frame(frame, &mut sink).unwrap(), crate::Flow::More);
+        sink.stop().cloned()
+    };
+    assert_eq!(stop("STOP"), Some(StopReason::EndTurn));
+    assert_eq!(stop("SAFETY"), Some(StopReason::Refusal));
+    assert_eq!(stop("MALFORMED_FUNCTION_CALL"), None);
 }
