@@ -207,17 +207,50 @@ impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A float is a count too where a server writes `12.0`; its text then ends in nothing else.
-        let scalar = Scalar::deserialize(deserializer)?;
-        let text = scalar.get().unwrap_or_default();
-        let digits = text.split_once('.').map_or(text, |(whole, fraction)| {
-            if fraction.bytes().all(|b| b == b'0') {
-                whole
-            } else {
-                ""
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
             }
-        });
-        Ok(Self(digits.parse().ok()))
+
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Count(Some(number)))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+                // `12.0` is a count; its text then has no fraction left.
+                Ok(Count(number.to_string().parse().ok()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Count(text.parse().ok()))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                skip_seq(seq).map(|()| Count(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                skip_map(map).map(|()| Count(None))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
     }
 }
 
