@@ -1,0 +1,157 @@
+//! From arguments to an exit code.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::args::{Cli, Command};
+use crate::commands::{chat, explain, models, sandbox, schedule};
+use crate::env::Env;
+use crate::escape;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::report::report;
+use crate::stderr::Stderr;
+use crate::stdout::{Form, Stdout};
+
+/// What every command is given.
+pub(crate) struct Context {
+    pub(crate) env: Env,
+    pub(crate) form: Form,
+    pub(crate) stdout: Stdout,
+    pub(crate) stderr: Stderr,
+}
+
+/// Runs the program.
+pub(crate) fn run(args: impl IntoIterator<Item = OsString>, env: Env) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let mut context = Context {
+        form: form(&args),
+        stdout: Stdout::of_process(),
+        stderr: Stderr::of_process(&env),
+        env,
+    };
+    let done = match parse(&args, &context) {
+        Ok(Some(cli)) => {
+            context.form = if cli.json { Form::Json } else { Form::Text };
+            start(cli.command, &context)
+        }
+        Ok(None) => Ok(()),
+        Err(failure) => Err(failure),
+    };
+    match done {
+        Ok(()) => Exit::Ok,
+        Err(failure) => {
+            report(&failure, context.form, &context.stdout, &context.stderr);
+            failure.exit()
+        }
+    }
+}
+
+/// The arguments as a command; `None` where help or the version was wanted and has been printed.
+fn parse(args: &[OsString], context: &Context) -> Result<Option<Cli>, Failure> {
+    let error = match Cli::try_parse_from(args) {
+        Ok(cli) => return Ok(Some(cli)),
+        Err(error) => error,
+    };
+    let rendered = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            context.stdout.text(&rendered).map(|()| None)
+        }
+        kind => Err(Failure::Arguments {
+            message: message(kind, &rendered),
+            rendered,
+        }),
+    }
+}
+
+/// The parser's finding in one line, without the usage that follows it for people.
+fn message(kind: ErrorKind, rendered: &str) -> String {
+    if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing: chat, models, sandbox, schedule or explain".to_owned();
+    }
+    let finding = rendered.split("\n\n").next().unwrap_or(rendered);
+    let finding = finding.trim().trim_start_matches("error: ");
+    let words: Vec<&str> = finding.split_whitespace().collect();
+    escape::line(&words.join(" ")).into_owned()
+}
+
+/// The form that was asked for, read without the parser: its errors have a form too.
+fn form(args: &[OsString]) -> Form {
+    let mut flags = args.iter().skip(1).take_while(|arg| *arg != "--");
+    if flags.any(|arg| arg == "--json") {
+        Form::Json
+    } else {
+        Form::Text
+    }
+}
+
+fn start(command: Command, context: &Context) -> Result<(), Failure> {
+    let Context {
+        env,
+        form,
+        stdout,
+        stderr,
+    } = context;
+    match command {
+        Command::Explain(args) => explain::run(&args, env, *form, stdout),
+        Command::Schedule(args) => schedule::run(&args, env, *form, stdout),
+        Command::Sandbox(args) => {
+            wait(async |interrupt| sandbox::run(&args, *form, stdout, stderr, &interrupt).await)
+        }
+        Command::Chat(args) => wait(async |interrupt| chat::run(&args, context, &interrupt).await),
+        Command::Models(args) => {
+            wait(async |interrupt| models::run(&args, context, &interrupt).await)
+        }
+    }
+}
+
+/// Runs work that waits. One thread is enough: there is one call, and it starts sooner.
+fn wait(work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(format!("cannot start: {error}")))?;
+    let done = runtime.block_on(Interrupt::around(work));
+    // A read of standard input cannot be taken back; nobody waits for it.
+    runtime.shutdown_background();
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_form_is_known_even_where_the_arguments_make_no_sense() {
+        for (line, expected) in [
+            ("skyl chat --json --bogus", Form::Json),
+            ("skyl --json", Form::Json),
+            ("skyl chat --bogus", Form::Text),
+            ("skyl chat -- --json", Form::Text),
+        ] {
+            assert_eq!(form(&args(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_finding_is_one_line_without_the_usage() {
+        let error = Cli::try_parse_from(args("skyl chat --bogus")).unwrap_err();
+        let message = message(error.kind(), &error.render().to_string());
+        assert_eq!(message, "unexpected argument '--bogus' found");
+    }
+
+    #[test]
+    fn a_missing_required_argument_is_named_in_the_line() {
+        let error = Cli::try_parse_from(args("skyl explain")).unwrap_err();
+        let message = message(error.kind(), &error.render().to_string());
+        assert!(message.contains("HEADER-VALUE"), "{message}");
+    }
+}

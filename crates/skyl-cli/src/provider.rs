@@ -1,0 +1,163 @@
+//! The providers there are: one row each.
+//!
+//! A row says where keys and addresses come from and how a client is made; a new provider is a new
+//! row and nothing else.
+
+use std::fmt;
+
+use skyl::openai::{OpenAi, OpenAiCompatible};
+use skyl::{ApiKey, Client, ClientBuilder};
+
+use crate::failure::Failure;
+use crate::settings::Source;
+
+/// A provider, as the command line knows it.
+pub(crate) struct Provider {
+    pub(crate) name: &'static str,
+    /// Where a key comes from without a flag, the first first.
+    pub(crate) key_vars: &'static [&'static str],
+    pub(crate) key_rule: KeyRule,
+    /// Where an address comes from without a flag and without `SKYL_BASE_URL`.
+    pub(crate) base_url_vars: &'static [&'static str],
+    pub(crate) needs_base_url: bool,
+    /// The model asked where none is named; `None` where one must be.
+    pub(crate) default_model: Option<&'static str>,
+    connect: Option<fn(&Target<'_>) -> ClientBuilder>,
+}
+
+/// Whether a provider answers without a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyRule {
+    Needed,
+    Optional,
+}
+
+/// Where a client goes, and with which key.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) base_url: Option<&'a str>,
+    pub(crate) key: Option<&'a ApiKey>,
+}
+
+impl Provider {
+    pub(crate) fn is_sandbox(&self) -> bool {
+        self.name == SANDBOX.name
+    }
+
+    /// A client of this provider.
+    pub(crate) fn connect(&self, target: &Target<'_>) -> Result<ClientBuilder, Failure> {
+        let connect = self.connect.ok_or_else(|| not_yet(self, "this version"))?;
+        Ok(connect(target))
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Finds a provider by name.
+pub(crate) fn find(name: &str, source: Source) -> Result<&'static Provider, Failure> {
+    match PROVIDERS.iter().find(|provider| provider.name == name) {
+        Some(provider) if provider.connect.is_some() => Ok(provider),
+        Some(provider) => Err(not_yet(provider, source)),
+        None => Err(Failure::usage(format!(
+            "{source}: no provider is called `{name}`; there are {}",
+            available()
+        ))),
+    }
+}
+
+fn not_yet(provider: &Provider, source: impl fmt::Display) -> Failure {
+    Failure::usage(format!(
+        "{source}: {} is not available yet; there are {}",
+        provider.name,
+        available()
+    ))
+}
+
+fn available() -> String {
+    let names: Vec<&str> = PROVIDERS
+        .iter()
+        .filter(|provider| provider.connect.is_some())
+        .map(|provider| provider.name)
+        .collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn openai(target: &Target<'_>) -> ClientBuilder {
+    let key = target.key.cloned().unwrap_or_else(|| ApiKey::new(""));
+    let dialect = OpenAi::new(key);
+    Client::builder(match target.base_url {
+        Some(url) => dialect.base_url(url),
+        None => dialect,
+    })
+}
+
+fn compatible(target: &Target<'_>) -> ClientBuilder {
+    let dialect = OpenAiCompatible::new(target.base_url.unwrap_or_default());
+    Client::builder(match target.key {
+        Some(key) => dialect.key(key.clone()),
+        None => dialect,
+    })
+}
+
+/// Inside this program: no key, no network beyond the machine, no bill. It speaks OpenAI's words.
+pub(crate) static SANDBOX: Provider = Provider {
+    name: "sandbox",
+    key_vars: &[],
+    key_rule: KeyRule::Optional,
+    base_url_vars: &[],
+    needs_base_url: false,
+    default_model: Some("gpt-5.6"),
+    connect: Some(openai),
+};
+
+/// Any server with the chat interface of OpenAI.
+pub(crate) static COMPAT: Provider = Provider {
+    name: "compat",
+    key_vars: &["SKYL_API_KEY"],
+    key_rule: KeyRule::Optional,
+    base_url_vars: &[],
+    needs_base_url: true,
+    default_model: None,
+    connect: Some(compatible),
+};
+
+static OPENAI: Provider = Provider {
+    name: "openai",
+    key_vars: &["OPENAI_API_KEY"],
+    key_rule: KeyRule::Needed,
+    base_url_vars: &["OPENAI_BASE_URL"],
+    needs_base_url: false,
+    default_model: None,
+    connect: Some(openai),
+};
+
+static RESPONSES: Provider = Provider {
+    name: "responses",
+    connect: None,
+    ..OPENAI
+};
+
+static ANTHROPIC: Provider = Provider {
+    name: "anthropic",
+    key_vars: &["ANTHROPIC_API_KEY"],
+    base_url_vars: &["ANTHROPIC_BASE_URL"],
+    connect: None,
+    ..OPENAI
+};
+
+static GEMINI: Provider = Provider {
+    name: "gemini",
+    key_vars: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    base_url_vars: &["GOOGLE_GEMINI_BASE_URL"],
+    connect: None,
+    ..OPENAI
+};
+
+static PROVIDERS: [&Provider; 6] = [&SANDBOX, &OPENAI, &COMPAT, &RESPONSES, &ANTHROPIC, &GEMINI];

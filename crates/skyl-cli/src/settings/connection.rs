@@ -1,0 +1,174 @@
+//! Who is asked: provider, address, key, headers.
+
+use std::fmt;
+
+use http::Uri;
+use skyl::ApiKey;
+
+use crate::args::{ConnectionArgs, Secret};
+use crate::env::Env;
+use crate::failure::Failure;
+use crate::provider::{self, KeyRule, Provider};
+use crate::settings::{Names, Source, Sourced};
+
+/// A provider and how to reach it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) provider: &'static Provider,
+    /// Who chose the provider; `None` is the default.
+    pub(crate) chosen_by: Option<Source>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) key: Option<ApiKey>,
+    pub(crate) headers: Vec<Header>,
+}
+
+/// A header line to send along.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+// A header may carry a secret of a gateway.
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: [redacted]", self.name)
+    }
+}
+
+impl Connection {
+    /// Settles who is asked. `fault` is whether the sandbox is to fail on demand.
+    pub(crate) fn resolve(
+        args: &ConnectionArgs,
+        env: &Env,
+        faults: Faults,
+    ) -> Result<Self, Failure> {
+        let base_url = BASE_URL.pick_text(args.base_url.as_deref(), env)?;
+        let named = PROVIDER.pick_text(args.provider.as_deref(), env)?;
+        let (provider, chosen_by) = match (&named, &base_url) {
+            (Some(name), _) => (provider::find(&name.value, name.source)?, Some(name.source)),
+            (None, Some(url)) => (&provider::COMPAT, Some(url.source)),
+            (None, None) => (&provider::SANDBOX, None),
+        };
+        if faults == Faults::Asked && !provider.is_sandbox() {
+            return Err(Failure::usage(format!(
+                "--fault needs the embedded sandbox, but the provider is {} ({})",
+                provider.name,
+                chosen_by.map_or_else(|| "default".to_owned(), |source| source.to_string()),
+            )));
+        }
+        Ok(Self {
+            provider,
+            chosen_by,
+            base_url: address(provider, base_url, env)?,
+            key: key(provider, args, env)?,
+            headers: args.headers.iter().map(header).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(crate) fn is_sandbox(&self) -> bool {
+        self.provider.is_sandbox()
+    }
+}
+
+/// Whether faults are asked of the embedded sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Faults {
+    None,
+    Asked,
+}
+
+fn address(
+    provider: &Provider,
+    given: Option<Sourced<String>>,
+    env: &Env,
+) -> Result<Option<String>, Failure> {
+    if provider.is_sandbox() {
+        return match given {
+            // A variable may be there for other calls; a flag is meant for this one.
+            Some(url) if matches!(url.source, Source::Flag(_)) => Err(Failure::usage(
+                "--base-url: the sandbox is inside this program and has no other address; \
+                 for a sandbox that runs elsewhere use --provider openai --base-url",
+            )),
+            _ => Ok(None),
+        };
+    }
+    let mut url = given;
+    for &var in provider.base_url_vars {
+        if url.is_none()
+            && let Some(text) = env.text(var)?
+        {
+            url = Some(Sourced {
+                value: text.to_owned(),
+                source: Source::Variable(var),
+            });
+        }
+    }
+    match url {
+        Some(url) => checked(&url).map(Some),
+        None if provider.needs_base_url => Err(Failure::usage(format!(
+            "{} needs an address: --base-url or {}",
+            provider.name, BASE_URL.var
+        ))),
+        None => Ok(None),
+    }
+}
+
+/// Says what is wrong with an address without repeating it: it may hold a password.
+fn checked(url: &Sourced<String>) -> Result<String, Failure> {
+    let refuse = |why: &str| Err(Failure::usage(format!("{}: {why}", url.source)));
+    let Ok(uri) = url.value.parse::<Uri>() else {
+        return refuse("this is not an address");
+    };
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return refuse("expected an address that begins with http:// or https://");
+    }
+    let Some(authority) = uri.authority() else {
+        return refuse("expected a host");
+    };
+    if authority.host().is_empty() {
+        return refuse("expected a host");
+    }
+    if authority.as_str().contains('@') {
+        return refuse("an address holds no user or password; use --api-key or --header");
+    }
+    if uri.query().is_some() || url.value.contains('#') {
+        return refuse("an address has no query and no fragment");
+    }
+    Ok(url.value.trim_end_matches('/').to_owned())
+}
+
+fn key(provider: &Provider, args: &ConnectionArgs, env: &Env) -> Result<Option<ApiKey>, Failure> {
+    if let Some(Secret(key)) = &args.api_key
+        && !key.trim().is_empty()
+    {
+        return Ok(Some(ApiKey::new(key.as_str())));
+    }
+    for &var in provider.key_vars {
+        if let Some(key) = env.text(var)? {
+            return Ok(Some(ApiKey::new(key)));
+        }
+    }
+    match provider.key_rule {
+        KeyRule::Needed => Err(Failure::usage(format!(
+            "{} needs a key: set {} or pass --api-key",
+            provider.name,
+            provider.key_vars.join(" or "),
+        ))),
+        KeyRule::Optional => Ok(None),
+    }
+}
+
+fn header(Secret(text): &Secret) -> Result<Header, Failure> {
+    let (name, value) = text.split_once('=').unwrap_or_default();
+    if name.trim().is_empty() {
+        return Err(Failure::usage("--header: expected NAME=VALUE"));
+    }
+    Ok(Header {
+        name: name.trim().to_owned(),
+        value: value.to_owned(),
+    })
+}
+
+pub(crate) const PROVIDER: Names = Names::new("--provider", "SKYL_PROVIDER");
+pub(crate) const BASE_URL: Names = Names::new("--base-url", "SKYL_BASE_URL");

@@ -1,0 +1,15 @@
+//! The program from outside: the built binary, real sockets, and waits of a millisecond.
+
+mod chat;
+mod events;
+mod exit;
+mod explain;
+mod help;
+mod json;
+mod models;
+mod retries;
+mod sandbox;
+mod schedule;
+mod settings;
+mod signals;
+mod support;

@@ -1,0 +1,73 @@
+//! The list of models.
+
+use crate::support::{Server, skyl};
+
+#[test]
+fn models_are_one_name_per_line() {
+    let ran = skyl(["models"]).run();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let names: Vec<&str> = ran.stdout.lines().collect();
+    assert!(
+        names.contains(&"gpt-5.6") && names.contains(&"gpt-5.4-nano"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn models_are_one_object() {
+    let object = skyl(["models", "--json"]).run().object();
+    let models = object["models"].as_array().unwrap();
+    let model = models
+        .iter()
+        .find(|model| model["id"] == "gpt-5.6")
+        .unwrap();
+    let keys: Vec<&str> = model
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        ["id", "display_name", "context_window", "max_output_tokens"]
+    );
+}
+
+#[test]
+fn models_are_retried_like_any_call() {
+    let server = Server::with(|sandbox| sandbox.script("503,ok".parse().unwrap()));
+    let url = server.url();
+    let ran = skyl([
+        "models",
+        "--provider",
+        "openai",
+        "--base-url",
+        &url,
+        "--retry-base",
+        "1ms",
+    ])
+    .env("OPENAI_API_KEY", "sandbox-key")
+    .run();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(server.journal().len(), 2);
+}
+
+#[test]
+fn a_wrong_key_is_refused_here_too() {
+    let server = Server::start();
+    let url = server.url();
+    let ran = skyl([
+        "models",
+        "--provider",
+        "openai",
+        "--base-url",
+        &url,
+        "--json",
+    ])
+    .env("OPENAI_API_KEY", "wrong-key-entirely")
+    .run();
+    assert_eq!(
+        (ran.code, ran.object()["error"]["kind"].as_str()),
+        (3, Some("auth"))
+    );
+}

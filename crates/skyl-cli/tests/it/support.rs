@@ -1,0 +1,237 @@
+//! Running the program, and a server for it to call.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use skyl_sandbox::{JournalEntry, Sandbox, SandboxBuilder};
+use tokio::runtime::Runtime;
+
+/// A run of the program, in an environment with nothing in it.
+pub(crate) struct Skyl {
+    command: Command,
+    input: Option<Vec<u8>>,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) fn skyl<const N: usize>(args: [&str; N]) -> Skyl {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skyl"));
+    command.env_clear().args(args);
+    Skyl {
+        command,
+        input: None,
+    }
+}
+
+impl Skyl {
+    pub(crate) fn args<const N: usize>(mut self, args: [&str; N]) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn input(mut self, input: &[u8]) -> Self {
+        self.input = Some(input.to_vec());
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Ran {
+        let stdin = if self.input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        let mut child = self
+            .command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
+            stdin.write_all(&input).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts the program and leaves it running.
+    pub(crate) fn start(mut self) -> Running {
+        let mut child = self
+            .command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Running {
+            stdout: BufReader::new(Box::new(child.stdout.take().unwrap())),
+            stderr: BufReader::new(Box::new(child.stderr.take().unwrap())),
+            child,
+        }
+    }
+}
+
+impl Ran {
+    /// The one object on standard output; panics if there is anything else.
+    #[track_caller]
+    pub(crate) fn object(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "{self:?}");
+        assert!(self.stdout.ends_with('\n'), "{self:?}");
+        let value: Value = serde_json::from_str(&self.stdout).unwrap();
+        assert!(value.is_object(), "{self:?}");
+        value
+    }
+
+    /// The lines that tell of attempts.
+    pub(crate) fn attempts(&self) -> Vec<&str> {
+        self.stderr
+            .lines()
+            .filter(|line| line.starts_with("attempt "))
+            .collect()
+    }
+}
+
+/// A program that runs until it is told to stop, or the test ends.
+pub(crate) struct Running {
+    child: Child,
+    stdout: BufReader<Box<dyn Read>>,
+    stderr: BufReader<Box<dyn Read>>,
+}
+
+impl Running {
+    /// The next line of standard output; empty at the end.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Reads standard error up to the line that holds the word.
+    pub(crate) fn wait_for(&mut self, word: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(
+                self.stderr.read_line(&mut line).unwrap() > 0,
+                "ended without {word:?}"
+            );
+            if line.contains(word) {
+                return line;
+            }
+        }
+    }
+
+    /// Sends a signal by name and waits for the end.
+    #[cfg(unix)]
+    pub(crate) fn signal(mut self, name: &str) -> Ran {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(
+            Command::new("sh")
+                .args(["-c", &kill])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let code = self.child.wait().unwrap().code().unwrap();
+        let mut ran = Ran {
+            code,
+            stdout: String::new(),
+            stderr: String::new(),
+        };
+        self.stdout.read_to_string(&mut ran.stdout).unwrap();
+        self.stderr.read_to_string(&mut ran.stderr).unwrap();
+        ran
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already gone is as good.
+        let _gone = self.child.kill().is_err();
+        let _reaped = self.child.wait().is_err();
+    }
+}
+
+/// A sandbox in this process, for looking at what reached it.
+pub(crate) struct Server {
+    sandbox: Sandbox,
+    // Serves for as long as it lives; dropped after the sandbox.
+    _runtime: Runtime,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    pub(crate) fn with(build: impl FnOnce(SandboxBuilder) -> SandboxBuilder) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let sandbox = runtime.block_on(build(Sandbox::builder()).start()).unwrap();
+        Self {
+            sandbox,
+            _runtime: runtime,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.sandbox.base_url("/openai/v1")
+    }
+
+    pub(crate) fn journal(&self) -> Vec<JournalEntry> {
+        self.sandbox.journal()
+    }
+
+    /// A chat with this server as OpenAI.
+    pub(crate) fn chat<const N: usize>(&self, args: [&str; N]) -> Skyl {
+        skyl(["chat", "--provider", "openai", "--base-url", &self.url()])
+            .args(["--retry-base", "1ms"])
+            .args(args)
+            .env("OPENAI_API_KEY", "sandbox-key")
+    }
+}
+
+/// A file that is gone when the test is over.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(name: &str, content: &[u8]) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("{}-{name}", std::process::id()));
+        std::fs::write(&path, content).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    pub(crate) fn read(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.0).is_err();
+    }
+}
