@@ -33,12 +33,19 @@ pub(crate) type Adjust = Box<dyn FnOnce(reqwest::ClientBuilder) -> reqwest::Clie
 impl Http {
     /// Applies the caller's settings, then skyl's own.
     pub(crate) fn build(
+        base_url: &str,
         connect_timeout: Duration,
         adjust: Option<Adjust>,
     ) -> Result<Self, BoxError> {
         let mut builder = reqwest::Client::builder().user_agent(USER_AGENT);
-        if let Some(adjust) = adjust {
-            builder = adjust(builder);
+        match adjust {
+            Some(adjust) => builder = adjust(builder),
+            // Reading the system's certificates takes tens of milliseconds, and fails on machines
+            // without any: no price to pay for a server on this machine.
+            None if !needs_certificates(base_url) => {
+                builder = builder.tls_certs_only(std::iter::empty());
+            }
+            None => {}
         }
         let client = builder
             .redirect(reqwest::redirect::Policy::none())
@@ -135,6 +142,16 @@ impl ReplyHead {
         Some(value.split(';').next().unwrap_or_default().trim())
     }
 }
+
+/// Whether a connection to this address can lead to TLS. Redirects are not followed, so a plain
+/// address does so only through a proxy that is spoken to over TLS.
+fn needs_certificates(base_url: &str) -> bool {
+    let secure = |address: &str| address.trim_start().to_ascii_lowercase().starts_with("https:");
+    let proxies = PROXY_VARIABLES.iter().filter_map(std::env::var_os);
+    secure(base_url) || proxies.into_iter().any(|proxy| secure(&proxy.to_string_lossy()))
+}
+
+const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 const USER_AGENT: &str = concat!("skyl/", env!("CARGO_PKG_VERSION"));
 

@@ -24,13 +24,14 @@ pub mod gemini;
 
 pub mod openai;
 
+#[cfg(feature = "test-util")]
+pub use skyl_retry::ManualClock;
 pub use skyl_retry::{
     Choice, Clock, Failure, FailureClass, Hint, InvalidPolicy, Jitter, OverCap, RetryBudget,
     RetryBudgetPolicy, RetryBy, RetryPolicy, RetryPolicyBuilder, Sent, Spread, StatusSet,
-    StopReason as RetryStop, Verdict, WaitSource, ZeroHint, parse_retry_after_or_zero as parse_retry_after,
+    StopReason as RetryStop, Verdict, WaitSource, ZeroHint,
+    parse_retry_after_or_zero as parse_retry_after,
 };
-#[cfg(feature = "test-util")]
-pub use skyl_retry::ManualClock;
 
 pub use crate::answer::Response;
 pub use crate::attempts::Attempt;

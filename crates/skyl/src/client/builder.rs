@@ -289,7 +289,7 @@ impl ClientBuilder {
                 "the API key is under {LEAST_BYTES} bytes: it cannot be kept out of echoed texts"
             );
         }
-        let http = Http::build(self.connect_timeout, self.adjust).map_err(|source| {
+        let http = Http::build(self.dialect.base_url(), self.connect_timeout, self.adjust).map_err(|source| {
             Error::refused(&provider, "the HTTP client cannot be set up").with_source(source)
         })?;
 

@@ -19,7 +19,12 @@ fn refused(builder: ClientBuilder, name: &str) {
     let error = builder.build().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BadRequest);
     assert!(error.message().unwrap().contains(name), "{error}");
-    assert!(error.to_string().starts_with("skyl: openai: invalid request: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("skyl: openai: invalid request: "),
+        "{error}"
+    );
     assert!(error.attempts().is_empty());
 }
 
@@ -32,9 +37,18 @@ fn settings_at_their_limits_are_taken() {
     builder().retry_delay(ms(1), ms(1)).build().unwrap();
     builder().retry_delay(WEEK, WEEK).build().unwrap();
     builder().retry_after_cap(WEEK).build().unwrap();
-    builder().attempt_timeout(WEEK).connect_timeout(WEEK).total_timeout(WEEK).build().unwrap();
+    builder()
+        .attempt_timeout(WEEK)
+        .connect_timeout(WEEK)
+        .total_timeout(WEEK)
+        .build()
+        .unwrap();
     builder().max_body_bytes(1).build().unwrap();
-    builder().max_retries(0).retry_delay(ms(0), ms(0)).build().unwrap();
+    builder()
+        .max_retries(0)
+        .retry_delay(ms(0), ms(0))
+        .build()
+        .unwrap();
 }
 
 #[test]
@@ -45,34 +59,62 @@ fn settings_past_their_limits_are_refused_by_name() {
     refused(builder().retry_after_cap(ms(0)), "max_retry_after");
     refused(builder().retry_after_cap(WEEK + ms(1)), "max_retry_after");
     refused(builder().attempt_timeout(ms(0)), "attempt_timeout");
-    refused(builder().first_content_timeout(ms(0)), "first_content_timeout");
+    refused(
+        builder().first_content_timeout(ms(0)),
+        "first_content_timeout",
+    );
     refused(builder().idle_timeout(WEEK + ms(1)), "idle_timeout");
     refused(builder().connect_timeout(ms(0)), "connect_timeout");
     refused(builder().total_timeout(ms(0)), "total_timeout");
     refused(builder().max_body_bytes(0), "max_body_bytes");
     refused(builder().attempt_header("a b"), "attempt_header");
-    refused(builder().idempotency_key_header(""), "idempotency_key_header");
+    refused(
+        builder().idempotency_key_header(""),
+        "idempotency_key_header",
+    );
 }
 
 #[test]
 fn a_policy_whose_waits_cannot_vary_is_refused_by_name() {
     let policy = |jitter| RetryPolicy::builder().jitter(jitter).max_delay(ms(500));
     refused(builder().retry_delay(ms(0), secs(1)), "initial_delay");
-    refused(builder().policy(policy(Jitter::Shave(0.0)).build().unwrap()), "jitter");
-    refused(builder().policy(policy(Jitter::Decorrelated).build().unwrap()), "max_delay");
-    builder().policy(policy(Jitter::Shave(0.25)).build().unwrap()).build().unwrap();
+    refused(
+        builder().policy(policy(Jitter::Shave(0.0)).build().unwrap()),
+        "jitter",
+    );
+    refused(
+        builder().policy(policy(Jitter::Decorrelated).build().unwrap()),
+        "max_delay",
+    );
+    builder()
+        .policy(policy(Jitter::Shave(0.25)).build().unwrap())
+        .build()
+        .unwrap();
     builder().policy(RetryPolicy::system_one()).build().unwrap();
     builder().policy(RetryPolicy::fleet()).build().unwrap();
 }
 
 #[test]
 fn base_addresses_that_are_none_are_refused() {
-    for url in ["", "localhost:8099/v1", "ftp://host/v1", "http://", "not a url"] {
-        let error = Client::builder(OpenAiCompatible::new(url)).build().unwrap_err();
+    for url in [
+        "",
+        "localhost:8099/v1",
+        "ftp://host/v1",
+        "http://",
+        "not a url",
+    ] {
+        let error = Client::builder(OpenAiCompatible::new(url))
+            .build()
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadRequest, "{url}");
-        assert!(error.message().unwrap().contains("base URL"), "{url}: {error}");
+        assert!(
+            error.message().unwrap().contains("base URL"),
+            "{url}: {error}"
+        );
     }
-    Client::builder(OpenAiCompatible::new("https://host:8443/v1")).build().unwrap();
+    Client::builder(OpenAiCompatible::new("https://host:8443/v1"))
+        .build()
+        .unwrap();
 }
 
 #[test]
@@ -86,7 +128,11 @@ fn a_dialect_chosen_while_running_is_taken_too() {
 #[test]
 fn later_settings_win() {
     let policy = RetryPolicy::builder().max_retries(9).build().unwrap();
-    let client = builder().max_retries(2).policy(policy.clone()).build().unwrap();
+    let client = builder()
+        .max_retries(2)
+        .policy(policy.clone())
+        .build()
+        .unwrap();
     assert_eq!(client.policy().max_retries(), 9);
     let client = builder().policy(policy).max_retries(2).build().unwrap();
     assert_eq!(client.policy().max_retries(), 2);
@@ -105,7 +151,9 @@ fn clients_are_shared_freely_and_errors_are_one_word() {
     assert_eq!(size_of::<Option<Error>>(), size_of::<usize>());
 
     let client = builder().build().unwrap();
-    let request = skyl::Request::new("m").user("u").tool(Tool::new("t", serde_json::json!({})));
+    let request = skyl::Request::new("m")
+        .user("u")
+        .tool(Tool::new("t", serde_json::json!({})));
     moved(client.complete(&request));
     moved(client.stream(&request));
     moved(client.models());

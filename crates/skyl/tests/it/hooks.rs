@@ -10,7 +10,11 @@ use crate::support::{Bench, Events, bench, bench_on, bench_with, request, secs};
 
 #[tokio::test]
 async fn an_event_tells_what_happened() {
-    let limited = reply(429, &[("Retry-After", "2"), ("x-request-id", "req_1")], "{}");
+    let limited = reply(
+        429,
+        &[("Retry-After", "2"), ("x-request-id", "req_1")],
+        "{}",
+    );
     let server = Raw::serve(vec![limited, ok("Paris")]).await;
     let Bench { client, events, .. } = bench(&server);
     client.complete(&request()).await.unwrap();
@@ -20,21 +24,37 @@ async fn an_event_tells_what_happened() {
     assert_eq!(first.model.as_deref(), Some("gpt-asked"));
     assert_eq!((first.attempt, first.status), (0, Some(429)));
     assert_eq!(first.kind, Some(ErrorKind::RateLimit));
-    assert_eq!(first.error.as_deref(), Some("skyl: openai: rate limited (http 429)"));
+    assert_eq!(
+        first.error.as_deref(),
+        Some("skyl: openai: rate limited (http 429)")
+    );
     assert_eq!(first.request_id.as_deref(), Some("req_1"));
     assert_eq!((first.will_retry, first.wait), (true, Some(secs(2))));
     assert_eq!((first.input_tokens, first.stop_reason), (None, None));
 
-    assert_eq!((second.attempt, second.status, second.kind), (1, Some(200), None));
+    assert_eq!(
+        (second.attempt, second.status, second.kind),
+        (1, Some(200), None)
+    );
     assert_eq!(second.served_model.as_deref(), Some("gpt-served"));
-    assert_eq!((second.input_tokens, second.stop_reason), (Some(5), Some("end_turn")));
-    assert_eq!((second.will_retry, second.wait, second.retry_stop), (false, None, None));
+    assert_eq!(
+        (second.input_tokens, second.stop_reason),
+        (Some(5), Some("end_turn"))
+    );
+    assert_eq!(
+        (second.will_retry, second.wait, second.retry_stop),
+        (false, None, None)
+    );
     assert!(!second.completed && second.first_content.is_none());
 }
 
 #[tokio::test]
 async fn the_event_comes_before_the_wait() {
-    let server = Raw::serve(vec![reply(503, &[("Retry-After", "30")], "{}"), ok("Paris")]).await;
+    let server = Raw::serve(vec![
+        reply(503, &[("Retry-After", "30")], "{}"),
+        ok("Paris"),
+    ])
+    .await;
     let clock = ManualClock::skipping();
     let times = Arc::new(Mutex::new(Vec::new()));
     let (log, hook_clock) = (times.clone(), clock.clone());
@@ -64,7 +84,9 @@ async fn a_hook_that_panics_loses_no_response_and_no_other_hook() {
     let server = Raw::serve(vec![json(503, "{}"), ok("Paris")]).await;
     let heard = Events::default();
     let Bench { client, .. } = bench_with(&server, |builder| {
-        builder.hook(|_| panic!("a hook's own mistake")).hook(heard.hook())
+        builder
+            .hook(|_| panic!("a hook's own mistake"))
+            .hook(heard.hook())
     });
     // The panic is meant; its message need not be in the tests' output.
     let print = take_hook();
@@ -79,9 +101,15 @@ async fn a_hook_that_panics_loses_no_response_and_no_other_hook() {
 async fn refusals_before_any_network_fire_nothing() {
     let server = Raw::serve(vec![ok("never")]).await;
     let Bench { client, events, .. } = bench(&server);
-    let error = client.complete(&skyl::Request::new("gpt").stop("x")).await.unwrap_err();
+    let error = client
+        .complete(&skyl::Request::new("gpt").stop("x"))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BadRequest);
-    assert_eq!(error.to_string(), "skyl: openai: invalid request: there are no messages");
+    assert_eq!(
+        error.to_string(),
+        "skyl: openai: invalid request: there are no messages"
+    );
     assert!(error.attempts().is_empty() && error.retry_stop().is_none());
     assert_eq!(error.sent(), skyl::Sent::No);
 
@@ -89,7 +117,11 @@ async fn refusals_before_any_network_fire_nothing() {
     many_stops.stop = vec!["x".into(); 5];
     let error = client.complete(&many_stops).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().starts_with("skyl: openai: unsupported by this provider: "));
+    assert!(
+        error
+            .to_string()
+            .starts_with("skyl: openai: unsupported by this provider: ")
+    );
     assert!(events.all().is_empty() && server.requests().is_empty());
 }
 
@@ -101,8 +133,13 @@ async fn calls_have_ids_of_their_own() {
     for bench in [&one, &one, &other] {
         bench.client.complete(&request()).await.unwrap();
     }
-    let mut calls: Vec<_> =
-        one.events.all().into_iter().chain(other.events.all()).map(|event| event.call).collect();
+    let mut calls: Vec<_> = one
+        .events
+        .all()
+        .into_iter()
+        .chain(other.events.all())
+        .map(|event| event.call)
+        .collect();
     calls.sort();
     calls.dedup();
     assert_eq!(calls.len(), 3, "also for clients of one seed: {calls:?}");

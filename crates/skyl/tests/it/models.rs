@@ -11,18 +11,32 @@ use skyl::{
 use crate::raw::{Raw, json};
 use crate::support::{Bench, Events, bench, secs};
 
-const LIST: &str = r#"{"object":"list","data":[{"id":"a","object":"model"},{"id":"b","object":"model"}]}"#;
+const LIST: &str =
+    r#"{"object":"list","data":[{"id":"a","object":"model"},{"id":"b","object":"model"}]}"#;
 
 #[tokio::test]
 async fn models_are_listed_and_retried_like_any_call() {
     let server = Raw::serve(vec![json(503, "{}"), json(200, LIST)]).await;
     let Bench { client, events, .. } = bench(&server);
-    let ids: Vec<_> = client.models().await.unwrap().into_iter().map(|model| model.id).collect();
+    let ids: Vec<_> = client
+        .models()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|model| model.id)
+        .collect();
     assert_eq!(ids, ["a", "b"]);
-    assert_eq!(events.sequence(), [(Operation::Models, 0), (Operation::Models, 1)]);
+    assert_eq!(
+        events.sequence(),
+        [(Operation::Models, 0), (Operation::Models, 1)]
+    );
     assert_eq!(events.all()[0].model, None);
     let seen = &server.requests()[0];
-    assert!(seen.head.starts_with("GET /v1/models HTTP/1.1"), "{}", seen.head);
+    assert!(
+        seen.head.starts_with("GET /v1/models HTTP/1.1"),
+        "{}",
+        seen.head
+    );
     assert_eq!((seen.header("content-type"), seen.body.len()), (None, 0));
 }
 
@@ -82,35 +96,68 @@ impl Dialect for Paged {
         let text = std::str::from_utf8(body).unwrap();
         let (id, next) = text.split_once('>').unwrap();
         let model = ModelInfo::new(id, Bytes::new());
-        Ok(ModelsPage::new(vec![model], Some(next.to_owned()).filter(|next| !next.is_empty())))
+        Ok(ModelsPage::new(
+            vec![model],
+            Some(next.to_owned()).filter(|next| !next.is_empty()),
+        ))
     }
 }
 
 fn paged(server: &Raw, lists: bool) -> (Client, Events, ManualClock) {
     let events = Events::default();
     let clock = ManualClock::skipping();
-    let dialect = Arc::new(Paged { base_url: server.base_url(), lists });
-    let client =
-        Client::builder_shared(dialect).clock(clock.clone()).hook(events.hook()).build().unwrap();
+    let dialect = Arc::new(Paged {
+        base_url: server.base_url(),
+        lists,
+    });
+    let client = Client::builder_shared(dialect)
+        .clock(clock.clone())
+        .hook(events.hook())
+        .build()
+        .unwrap();
     (client, events, clock)
 }
 
 #[tokio::test]
 async fn all_pages_are_read_each_retried_by_itself_under_one_call_id() {
-    let server =
-        Raw::serve(vec![json(200, "a>2"), json(503, ""), json(200, "b>3"), json(200, "c>")]).await;
+    let server = Raw::serve(vec![
+        json(200, "a>2"),
+        json(503, ""),
+        json(200, "b>3"),
+        json(200, "c>"),
+    ])
+    .await;
     let (client, events, _) = paged(&server, true);
-    let ids: Vec<_> = client.models().await.unwrap().into_iter().map(|model| model.id).collect();
+    let ids: Vec<_> = client
+        .models()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|model| model.id)
+        .collect();
     assert_eq!(ids, ["a", "b", "c"]);
     let attempts: Vec<_> = events.all().iter().map(|event| event.attempt).collect();
     assert_eq!(attempts, [0, 0, 1, 0]);
-    assert!(events.all().iter().all(|event| event.call == events.all()[0].call));
+    assert!(
+        events
+            .all()
+            .iter()
+            .all(|event| event.call == events.all()[0].call)
+    );
     let paths: Vec<_> = server
         .requests()
         .iter()
         .map(|seen| seen.head.split(' ').nth(1).unwrap().to_owned())
         .collect();
-    assert_eq!(paths, ["/v1/models", "/v1/models?after=2", "/v1/models?after=2", "/v1/models?after=3"]);
+    assert_eq!(
+        paths,
+        [
+            "/v1/models",
+            "/v1/models?after=2",
+            "/v1/models?after=2",
+            "/v1/models?after=3"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -126,7 +173,9 @@ async fn a_cursor_that_does_not_move_is_an_error() {
 #[tokio::test]
 async fn pages_that_never_end_are_an_error() {
     // Two cursors in turn: each moves, the list never ends.
-    let script = (0..2_000).map(|n| json(200, if n % 2 == 0 { "a>2" } else { "b>3" })).collect();
+    let script = (0..2_000)
+        .map(|n| json(200, if n % 2 == 0 { "a>2" } else { "b>3" }))
+        .collect();
     let server = Raw::serve(script).await;
     let (client, _, _) = paged(&server, true);
     let error = client.models().await.unwrap_err();
@@ -147,10 +196,18 @@ async fn a_provider_without_a_list_is_asked_nothing() {
 #[tokio::test]
 async fn the_deadline_is_for_all_pages() {
     let wait = crate::raw::reply(503, &[("Retry-After", "20")], "");
-    let server =
-        Raw::serve(vec![wait.clone(), json(200, "a>2"), wait.clone(), json(200, "b>")]).await;
+    let server = Raw::serve(vec![
+        wait.clone(),
+        json(200, "a>2"),
+        wait.clone(),
+        json(200, "b>"),
+    ])
+    .await;
     let (client, _, clock) = paged(&server, true);
-    let error = client.models_with(CallOptions::new().total_timeout(secs(30))).await.unwrap_err();
+    let error = client
+        .models_with(CallOptions::new().total_timeout(secs(30)))
+        .await
+        .unwrap_err();
     assert_eq!(error.retry_stop(), Some(RetryStop::Deadline));
     assert_eq!(clock.sleeps(), [secs(20)]);
 }
@@ -159,9 +216,17 @@ async fn the_deadline_is_for_all_pages() {
 async fn a_dialect_from_outside_gets_retries_and_hooks_unchanged() {
     let server = Raw::serve(vec![json(200, "{}")]).await;
     let (client, events, _) = paged(&server, true);
-    let error = client.complete(&Request::new("m").user("u")).await.unwrap_err();
+    let error = client
+        .complete(&Request::new("m").user("u"))
+        .await
+        .unwrap_err();
     assert_eq!(error.provider(), Some("paged"));
     assert_eq!(error.attempts().len(), 4);
     assert_eq!(events.all().len(), 4);
-    assert!(server.requests().iter().all(|seen| seen.header("authorization").is_none()));
+    assert!(
+        server
+            .requests()
+            .iter()
+            .all(|seen| seen.header("authorization").is_none())
+    );
 }

@@ -47,7 +47,7 @@ impl Seen {
 /// The server; dropping it ends it.
 pub(crate) struct Raw {
     addr: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    shared: Arc<Shared>,
     open: watch::Receiver<usize>,
     _tasks: JoinSet<()>,
 }
@@ -57,15 +57,13 @@ impl Raw {
     pub(crate) async fn serve(script: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
         let (count, open) = watch::channel(0);
         let mut tasks = JoinSet::new();
-        let shared = Arc::new(Shared {
-            script,
-            seen: seen.clone(),
-            count,
-        });
+        let play = Mutex::new(Play { script, seen: Vec::new() });
+        let shared = Arc::new(Shared { play, count });
+        let server = shared.clone();
         tasks.spawn(async move {
+            let shared = server;
             let mut connections = JoinSet::new();
             for number in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -79,7 +77,7 @@ impl Raw {
         });
         Self {
             addr,
-            seen,
+            shared,
             open,
             _tasks: tasks,
         }
@@ -90,7 +88,15 @@ impl Raw {
     }
 
     pub(crate) fn requests(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+        self.shared.play.lock().unwrap().seen.clone()
+    }
+
+    /// Begins another script, and forgets the requests of the one before.
+    pub(crate) fn play(&self, script: Vec<Vec<Act>>) {
+        *self.shared.play.lock().unwrap() = Play {
+            script,
+            seen: Vec::new(),
+        };
     }
 
     /// Resolves once no connection is open.
@@ -100,9 +106,13 @@ impl Raw {
 }
 
 struct Shared {
-    script: Vec<Vec<Act>>,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    play: Mutex<Play>,
     count: watch::Sender<usize>,
+}
+
+struct Play {
+    script: Vec<Vec<Act>>,
+    seen: Vec<Seen>,
 }
 
 async fn connection(shared: &Shared, number: usize, mut stream: TcpStream) -> io::Result<()> {
@@ -110,14 +120,14 @@ async fn connection(shared: &Shared, number: usize, mut stream: TcpStream) -> io
     let mut buffer = Vec::new();
     while let Some((head, body)) = request(&mut stream, &mut buffer).await? {
         let acts = {
-            let mut seen = shared.seen.lock().unwrap();
-            let index = seen.len().min(shared.script.len() - 1);
-            seen.push(Seen {
+            let mut play = shared.play.lock().unwrap();
+            let index = play.seen.len().min(play.script.len() - 1);
+            play.seen.push(Seen {
                 connection: number,
                 head,
                 body,
             });
-            shared.script[index].clone()
+            play.script[index].clone()
         };
         for act in acts {
             match act {

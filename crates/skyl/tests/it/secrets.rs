@@ -47,7 +47,10 @@ fn prints(error: &Error) -> String {
 async fn the_key_goes_out_in_its_header() {
     let server = Raw::serve(vec![json(401, "{}")]).await;
     client(&server).0.complete(&request()).await.unwrap_err();
-    assert_eq!(server.requests()[0].header("authorization"), Some(&*format!("Bearer {KEY}")));
+    assert_eq!(
+        server.requests()[0].header("authorization"),
+        Some(&*format!("Bearer {KEY}"))
+    );
 }
 
 // The spellings of the key a server may use; each must go, whatever field it stands in.
@@ -99,7 +102,10 @@ async fn a_body_cut_within_the_key_keeps_none_of_it() {
     let body = format!("{} {KEY}", "x".repeat(2040));
     let server = Raw::serve(vec![json(400, &body)]).await;
     let error = client(&server).0.complete(&request()).await.unwrap_err();
-    assert!(!prints(&error).contains("sk-se"), "scrubbed before it is cut to what is kept");
+    assert!(
+        !prints(&error).contains("sk-se"),
+        "scrubbed before it is cut to what is kept"
+    );
 }
 
 #[tokio::test]
@@ -128,13 +134,23 @@ async fn an_address_in_a_transport_error_loses_query_and_user() {
         .unwrap();
     let error = client.complete(&request()).await.unwrap_err();
     let all = prints(&error);
-    assert!(!all.contains("pass-word") && !all.contains("user:"), "{all}");
-    assert!(all.contains(&address.to_string()), "host and port help: {all}");
+    assert!(
+        !all.contains("pass-word") && !all.contains("user:"),
+        "{all}"
+    );
+    assert!(
+        all.contains(&address.to_string()),
+        "host and port help: {all}"
+    );
 }
 
 #[tokio::test]
 async fn prompts_and_answers_stay_out_of_debug_prints() {
-    let body = error_body("invalid_request_error", "x", "you asked: What is the capital");
+    let body = error_body(
+        "invalid_request_error",
+        "x",
+        "you asked: What is the capital",
+    );
     let server = Raw::serve(vec![json(400, &body), crate::raw::ok("Paris")]).await;
     let Bench { client, .. } = bench(&server);
     let request = request();
@@ -147,7 +163,9 @@ async fn prompts_and_answers_stay_out_of_debug_prints() {
 #[tokio::test]
 async fn an_empty_or_missing_key_sends_no_credential() {
     let server = Raw::serve(vec![crate::raw::ok("Paris")]).await;
-    let client = Client::builder(OpenAiCompatible::new(server.base_url())).build().unwrap();
+    let client = Client::builder(OpenAiCompatible::new(server.base_url()))
+        .build()
+        .unwrap();
     client.complete(&request()).await.unwrap();
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
@@ -157,19 +175,29 @@ async fn a_header_may_not_replace_the_credential_but_may_be_one_where_there_is_n
     let server = Raw::serve(vec![crate::raw::ok("Paris")]).await;
     let options = || skyl::CallOptions::new().header("Authorization", "Bearer other");
     let Bench { client, .. } = bench_with(&server, |builder| builder);
-    let error = client.complete_with(&request(), options()).await.unwrap_err();
+    let error = client
+        .complete_with(&request(), options())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), skyl::ErrorKind::BadRequest);
     assert!(error.message().unwrap().contains("credential"), "{error}");
     assert!(server.requests().is_empty());
 
-    let client = Client::builder(OpenAiCompatible::new(server.base_url())).build().unwrap();
+    let client = Client::builder(OpenAiCompatible::new(server.base_url()))
+        .build()
+        .unwrap();
     client.complete_with(&request(), options()).await.unwrap();
-    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer other"));
+    assert_eq!(
+        server.requests()[0].header("authorization"),
+        Some("Bearer other")
+    );
 }
 
 #[test]
 fn a_key_no_header_can_carry_is_refused_at_build_without_printing_it() {
-    let error = Client::builder(OpenAi::new("sk-se\ncret-0123456789")).build().unwrap_err();
+    let error = Client::builder(OpenAi::new("sk-se\ncret-0123456789"))
+        .build()
+        .unwrap_err();
     assert_eq!(error.kind(), skyl::ErrorKind::Auth);
     assert!(!prints(&error).contains("cret"));
 }

@@ -4,7 +4,9 @@ use std::pin::Pin;
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
-use skyl::{ErrorKind, Operation, Request, ResponseStream, RetryStop, StopReason, StreamEvent, Tool};
+use skyl::{
+    ErrorKind, Operation, Request, ResponseStream, RetryStop, StopReason, StreamEvent, Tool,
+};
 
 use crate::raw::{
     Act, DONE, Raw, answer, chunk, delta, error, error_body, finish, json, ok, reply, role, sse,
@@ -21,7 +23,14 @@ fn open(frames: &[String]) -> Vec<Act> {
 }
 
 fn whole() -> Vec<Act> {
-    frames(&[role(), delta("Par"), delta("is"), finish("stop"), usage(), DONE.into()])
+    frames(&[
+        role(),
+        delta("Par"),
+        delta("is"),
+        finish("stop"),
+        usage(),
+        DONE.into(),
+    ])
 }
 
 fn error_frame(kind: &str, code: &str) -> String {
@@ -41,16 +50,24 @@ async fn a_stream_hands_out_its_text_and_ends_with_reason_and_usage() {
     let (events, error) = drain(&mut stream).await;
     assert!(error.is_none());
     assert_eq!(text(&events), "Paris");
-    let StreamEvent::Done { stop_reason, usage } = events.last().unwrap() else { panic!("{events:?}") };
+    let StreamEvent::Done { stop_reason, usage } = events.last().unwrap() else {
+        panic!("{events:?}")
+    };
     assert_eq!(*stop_reason, StopReason::EndTurn);
-    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(5), Some(2)));
+    assert_eq!(
+        (usage.input_tokens, usage.output_tokens),
+        (Some(5), Some(2))
+    );
     assert_eq!(stream.model(), Some("gpt-served"));
     assert_eq!(stream.request_id(), Some("req_s"));
     assert!(stream.is_terminated());
     assert!(stream.next().await.is_none());
 
     let sequence = bench.events.sequence();
-    assert_eq!(sequence, [(Operation::Stream, 0), (Operation::StreamEnd, 0)]);
+    assert_eq!(
+        sequence,
+        [(Operation::Stream, 0), (Operation::StreamEnd, 0)]
+    );
     let end = &bench.events.all()[1];
     assert!(end.completed && end.kind.is_none());
     assert_eq!(end.input_tokens, Some(5));
@@ -64,13 +81,33 @@ async fn a_stream_hands_out_its_text_and_ends_with_reason_and_usage() {
 async fn a_streamed_answer_is_the_one_complete_would_have_given() {
     let body = answer("Paris").replace("\"stop\"", "\"length\"");
     let server = Raw::serve(vec![
-        reply(200, &[("x-request-id", "req_s"), ("Content-Type", "application/json")], body),
-        frames(&[role(), delta("Par"), delta("is"), finish("length"), usage(), DONE.into()]),
+        reply(
+            200,
+            &[
+                ("x-request-id", "req_s"),
+                ("Content-Type", "application/json"),
+            ],
+            body,
+        ),
+        frames(&[
+            role(),
+            delta("Par"),
+            delta("is"),
+            finish("length"),
+            usage(),
+            DONE.into(),
+        ]),
     ])
     .await;
     let Bench { client, .. } = bench(&server);
     let complete = client.complete(&request()).await.unwrap();
-    let mut streamed = client.stream(&request()).await.unwrap().into_response().await.unwrap();
+    let mut streamed = client
+        .stream(&request())
+        .await
+        .unwrap()
+        .into_response()
+        .await
+        .unwrap();
     assert!(streamed.raw.is_empty());
     streamed.raw = complete.raw.clone();
     assert_eq!(streamed, complete);
@@ -79,12 +116,21 @@ async fn a_streamed_answer_is_the_one_complete_would_have_given() {
 #[tokio::test]
 async fn warnings_about_the_request_are_on_streamed_answers_too() {
     let reasoning = skyl::Part::Reasoning(skyl::Reasoning::new("hm", None));
-    let turn = skyl::Message::new(skyl::Role::Assistant, vec![reasoning, skyl::Part::text("a")]);
+    let turn = skyl::Message::new(
+        skyl::Role::Assistant,
+        vec![reasoning, skyl::Part::text("a")],
+    );
     let request = request().message(turn).user("and?");
     let server = Raw::serve(vec![ok("Paris"), whole()]).await;
     let Bench { client, .. } = bench(&server);
     let complete = client.complete(&request).await.unwrap();
-    let streamed = client.stream(&request).await.unwrap().into_response().await.unwrap();
+    let streamed = client
+        .stream(&request)
+        .await
+        .unwrap()
+        .into_response()
+        .await
+        .unwrap();
     assert!(!complete.warnings.is_empty());
     assert_eq!(streamed.warnings, complete.warnings);
 }
@@ -101,12 +147,29 @@ async fn the_start_is_retried_like_complete_hooks_included() {
         whole(),
     ])
     .await;
-    let Bench { client, clock, events } = bench_with(&server, |builder| builder.max_retries(4));
+    let Bench {
+        client,
+        clock,
+        events,
+    } = bench_with(&server, |builder| builder.max_retries(4));
     let stream = client.stream(&request()).await.unwrap();
 
-    let kinds: Vec<_> = stream.attempts().iter().map(|attempt| attempt.kind).collect();
+    let kinds: Vec<_> = stream
+        .attempts()
+        .iter()
+        .map(|attempt| attempt.kind)
+        .collect();
     use ErrorKind::{RateLimit, Server, Transport};
-    assert_eq!(kinds, [Some(RateLimit), Some(Transport), Some(Server), Some(Transport), None]);
+    assert_eq!(
+        kinds,
+        [
+            Some(RateLimit),
+            Some(Transport),
+            Some(Server),
+            Some(Transport),
+            None
+        ]
+    );
     assert_eq!(stream.attempts()[2].status, Some(200));
     assert_eq!(events.all().len(), 5);
     assert_eq!(clock.sleeps().len(), 4);
@@ -118,8 +181,14 @@ async fn the_start_is_retried_like_complete_hooks_included() {
 async fn a_final_error_at_the_start_is_one_request() {
     for (script, kind) in [
         (json(401, "{}"), ErrorKind::Auth),
-        (frames(&[error_frame("invalid_request_error", "invalid_api_key")]), ErrorKind::Auth),
-        (frames(&[error_frame("insufficient_quota", "insufficient_quota")]), ErrorKind::QuotaExhausted),
+        (
+            frames(&[error_frame("invalid_request_error", "invalid_api_key")]),
+            ErrorKind::Auth,
+        ),
+        (
+            frames(&[error_frame("insufficient_quota", "insufficient_quota")]),
+            ErrorKind::QuotaExhausted,
+        ),
     ] {
         let server = Raw::serve(vec![script]).await;
         let Bench { client, events, .. } = bench(&server);
@@ -127,7 +196,11 @@ async fn a_final_error_at_the_start_is_one_request() {
         assert_eq!(error.kind(), kind);
         assert!(!error.delivered());
         assert_eq!(server.requests().len(), 1);
-        assert_eq!(events.sequence(), [(Operation::Stream, 0)], "no stream began, so none ended");
+        assert_eq!(
+            events.sequence(),
+            [(Operation::Stream, 0)],
+            "no stream began, so none ended"
+        );
     }
 }
 
@@ -163,10 +236,22 @@ async fn what_fails_after_content_is_never_resent_and_never_a_success() {
         (vec![Act::Reset], ErrorKind::Transport),
         (vec![end()], ErrorKind::Truncated),
         (vec![chunk(&overloaded), end()], ErrorKind::Server),
-        (vec![chunk(&overloaded), chunk(DONE), end()], ErrorKind::Server),
-        (vec![chunk(&error_frame("requests", "rate_limit_exceeded"))], ErrorKind::RateLimit),
+        (
+            vec![chunk(&overloaded), chunk(DONE), end()],
+            ErrorKind::Server,
+        ),
+        (
+            vec![chunk(&error_frame("requests", "rate_limit_exceeded"))],
+            ErrorKind::RateLimit,
+        ),
         (vec![chunk("data: {not json}\n\n")], ErrorKind::Decode),
-        (vec![chunk("{\"error\": {\"message\": \"bare\", \"code\": 503}}\n\n"), end()], ErrorKind::Server),
+        (
+            vec![
+                chunk("{\"error\": {\"message\": \"bare\", \"code\": 503}}\n\n"),
+                end(),
+            ],
+            ErrorKind::Server,
+        ),
     ] {
         let (error, stream, bench, server) = after_par(rest).await;
         assert_eq!(error.kind(), kind, "{error}");
@@ -186,15 +271,26 @@ async fn what_fails_after_content_is_never_resent_and_never_a_success() {
         assert_eq!(ends.len(), 1, "{error}");
         assert_eq!((ends[0].kind, ends[0].completed), (Some(kind), false));
         drop(stream);
-        assert_eq!(bench.events.of(Operation::StreamEnd).len(), 1, "told once, dropped or not");
+        assert_eq!(
+            bench.events.of(Operation::StreamEnd).len(),
+            1,
+            "told once, dropped or not"
+        );
     }
 }
 
 #[tokio::test]
 async fn an_error_in_mid_stream_is_classified_by_its_own_code() {
-    let (error, ..) = after_par(vec![chunk(&error_frame("server_error", "server_is_overloaded"))]).await;
+    let (error, ..) = after_par(vec![chunk(&error_frame(
+        "server_error",
+        "server_is_overloaded",
+    ))])
+    .await;
     assert!(error.is_overloaded());
-    assert!(error.retryable(), "delivered does not change what the kind says");
+    assert!(
+        error.retryable(),
+        "delivered does not change what the kind says"
+    );
     assert_eq!(error.message(), Some("busy"));
 }
 
@@ -215,7 +311,11 @@ async fn a_reason_to_stop_or_done_makes_a_stream_whole() {
     ] {
         let all = [vec![role(), delta("Paris")], rest].concat();
         let (_server, _bench, stream) = stream_of(vec![frames(&all)]).await;
-        assert_eq!(stream.into_response().await.unwrap().text(), "Paris", "{all:?}");
+        assert_eq!(
+            stream.into_response().await.unwrap().text(),
+            "Paris",
+            "{all:?}"
+        );
     }
 }
 
@@ -235,7 +335,10 @@ async fn what_breaks_after_the_terminal_mark_breaks_nothing() {
 async fn the_last_event_counts_without_its_blank_line() {
     let last = finish("stop").trim_end().to_owned();
     let (_server, _bench, stream) = stream_of(vec![frames(&[delta("Paris"), last])]).await;
-    assert_eq!(stream.into_response().await.unwrap().stop_reason, StopReason::EndTurn);
+    assert_eq!(
+        stream.into_response().await.unwrap().stop_reason,
+        StopReason::EndTurn
+    );
 }
 
 #[tokio::test]
@@ -262,7 +365,9 @@ async fn comments_neither_delay_the_start_nor_count_as_it() {
 
 #[tokio::test]
 async fn more_than_64_frames_without_content_are_unreadable_and_64_are_not() {
-    let with = |count: usize| frames(&[vec![role(); count], vec![delta("Paris"), finish("stop")]].concat());
+    let with = |count: usize| {
+        frames(&[vec![role(); count], vec![delta("Paris"), finish("stop")]].concat())
+    };
     let (_server, _bench, stream) = stream_of(vec![with(64)]).await;
     assert_eq!(stream.into_response().await.unwrap().text(), "Paris");
 
@@ -274,7 +379,10 @@ async fn more_than_64_frames_without_content_are_unreadable_and_64_are_not() {
 
 #[tokio::test]
 async fn more_than_a_mebibyte_without_content_is_unreadable() {
-    let padded = role().replace("\"model\"", &format!("\"pad\":\"{}\",\"model\"", "x".repeat(1 << 19)));
+    let padded = role().replace(
+        "\"model\"",
+        &format!("\"pad\":\"{}\",\"model\"", "x".repeat(1 << 19)),
+    );
     let server = Raw::serve(vec![frames(&[padded.clone(), padded.clone(), padded])]).await;
     let error = bench(&server).client.stream(&request()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
@@ -282,7 +390,12 @@ async fn more_than_a_mebibyte_without_content_is_unreadable() {
 
 #[tokio::test]
 async fn a_stream_of_more_than_the_cap_is_unreadable() {
-    let server = Raw::serve(vec![frames(&[delta("Paris"), delta(" is"), finish("stop")])]).await;
+    let server = Raw::serve(vec![frames(&[
+        delta("Paris"),
+        delta(" is"),
+        finish("stop"),
+    ])])
+    .await;
     let Bench { client, .. } = bench_with(&server, |builder| builder.max_body_bytes(7));
     let mut stream = client.stream(&request()).await.unwrap();
     let (events, error) = drain(&mut stream).await;
@@ -296,7 +409,13 @@ async fn a_json_answer_to_the_wish_for_a_stream_is_that_answer() {
     let (events, error) = drain(&mut stream).await;
     assert!(error.is_none());
     assert_eq!(text(&events), "Paris");
-    assert!(matches!(events.last(), Some(StreamEvent::Done { stop_reason: StopReason::EndTurn, .. })));
+    assert!(matches!(
+        events.last(),
+        Some(StreamEvent::Done {
+            stop_reason: StopReason::EndTurn,
+            ..
+        })
+    ));
     assert!(bench.events.of(Operation::StreamEnd)[0].completed);
 }
 
@@ -311,8 +430,15 @@ async fn a_json_error_in_a_200_to_the_wish_for_a_stream_is_that_error() {
 #[tokio::test]
 async fn an_empty_answer_to_the_wish_for_a_stream_is_no_success() {
     let (_server, _bench, stream) = stream_of(vec![json(200, ""), json(200, "{}"), whole()]).await;
-    let kinds: Vec<_> = stream.attempts().iter().map(|attempt| attempt.kind).collect();
-    assert_eq!(kinds, [Some(ErrorKind::Server), Some(ErrorKind::Server), None]);
+    let kinds: Vec<_> = stream
+        .attempts()
+        .iter()
+        .map(|attempt| attempt.kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [Some(ErrorKind::Server), Some(ErrorKind::Server), None]
+    );
 }
 
 #[tokio::test]
@@ -330,7 +456,11 @@ async fn a_stream_under_another_name_is_read_as_one() {
         let body = [role(), delta("Paris"), finish("stop"), DONE.into()].concat();
         let (_server, _bench, stream) =
             stream_of(vec![reply(200, &[("Content-Type", kind)], body)]).await;
-        assert_eq!(stream.into_response().await.unwrap().text(), "Paris", "{kind}");
+        assert_eq!(
+            stream.into_response().await.unwrap().text(),
+            "Paris",
+            "{kind}"
+        );
     }
 }
 
@@ -340,8 +470,10 @@ async fn an_answer_without_content_is_an_answer() {
     let (_server, bench, mut stream) = stream_of(vec![empty]).await;
     let (events, error) = drain(&mut stream).await;
     assert!(error.is_none());
-    assert!(matches!(&events[..], [StreamEvent::Done { stop_reason: StopReason::MaxTokens, usage }]
-        if usage.input_tokens == Some(5)));
+    assert!(
+        matches!(&events[..], [StreamEvent::Done { stop_reason: StopReason::MaxTokens, usage }]
+        if usage.input_tokens == Some(5))
+    );
     assert_eq!(bench.events.of(Operation::StreamEnd)[0].first_content, None);
 }
 
@@ -374,7 +506,10 @@ async fn a_refusal_without_a_word_is_an_error_at_the_start_with_its_usage() {
     let error = bench(&server).client.stream(&request()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refusal);
     assert_eq!(error.usage().unwrap().input_tokens, Some(5));
-    assert_eq!(error.to_string(), "skyl: openai: model declined the request");
+    assert_eq!(
+        error.to_string(),
+        "skyl: openai: model declined the request"
+    );
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -383,7 +518,10 @@ async fn a_refusal_with_text_is_an_answer_that_says_so() {
     let script = frames(&[delta("Well,"), finish("content_filter"), DONE.into()]);
     let (_server, _bench, stream) = stream_of(vec![script]).await;
     let answer = stream.into_response().await.unwrap();
-    assert_eq!((answer.text(), answer.stop_reason), ("Well,".into(), StopReason::Refusal));
+    assert_eq!(
+        (answer.text(), answer.stop_reason),
+        ("Well,".into(), StopReason::Refusal)
+    );
 }
 
 // 64bit/async-openai#577: a dropped stream kept its connection
@@ -403,7 +541,10 @@ async fn dropping_a_stream_closes_its_connection_and_tells_its_end() {
 async fn a_stream_that_is_never_read_has_its_end_told_too() {
     let (_server, bench, stream) = stream_of(vec![whole()]).await;
     drop(stream);
-    assert_eq!(bench.events.sequence(), [(Operation::Stream, 0), (Operation::StreamEnd, 0)]);
+    assert_eq!(
+        bench.events.sequence(),
+        [(Operation::Stream, 0), (Operation::StreamEnd, 0)]
+    );
 }
 
 #[tokio::test]
@@ -441,7 +582,10 @@ async fn closing_a_stream_at_its_end_does_nothing() {
 async fn a_closed_stream_gives_no_response() {
     let (_server, _bench, mut stream) = stream_of(vec![whole()]).await;
     stream.close();
-    assert_eq!(stream.into_response().await.unwrap_err().kind(), ErrorKind::StreamClosed);
+    assert_eq!(
+        stream.into_response().await.unwrap_err().kind(),
+        ErrorKind::StreamClosed
+    );
 }
 
 #[tokio::test]
@@ -449,19 +593,34 @@ async fn a_connection_whose_stream_was_read_to_its_end_is_used_again() {
     let (server, bench, stream) = stream_of(vec![whole(), ok("Paris")]).await;
     stream.into_response().await.unwrap();
     bench.client.complete(&request()).await.unwrap();
-    let connections: Vec<_> = server.requests().iter().map(|seen| seen.connection).collect();
+    let connections: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|seen| seen.connection)
+        .collect();
     assert_eq!(connections, [0, 0]);
 }
 
 #[tokio::test]
 async fn half_a_tool_call_is_not_in_what_is_left_of_a_broken_stream() {
     let piece = |json: &str| delta("").replace("\"content\":\"\"", json);
-    let start = piece(r#""tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"moon","arguments":"{\"x\""}}]"#);
-    let (_server, _bench, mut stream) = stream_of(vec![frames(&[delta("Let me see."), start])]).await;
+    let start = piece(
+        r#""tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"moon","arguments":"{\"x\""}}]"#,
+    );
+    let (_server, _bench, mut stream) =
+        stream_of(vec![frames(&[delta("Let me see."), start])]).await;
     let (events, error) = drain(&mut stream).await;
     assert_eq!(error.unwrap().kind(), ErrorKind::Truncated);
-    assert!(events.iter().any(|event| matches!(event, StreamEvent::ToolCallStart { .. })));
-    assert!(!events.iter().any(|event| matches!(event, StreamEvent::ToolCall(_))));
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, StreamEvent::ToolCallStart { .. }))
+    );
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, StreamEvent::ToolCall(_)))
+    );
     let partial = stream.partial();
     assert_eq!(partial.tool_calls().count(), 0);
     assert_eq!(partial.text(), "Let me see.");
@@ -470,7 +629,9 @@ async fn half_a_tool_call_is_not_in_what_is_left_of_a_broken_stream() {
 #[tokio::test]
 async fn a_stream_of_tool_calls_starts_at_the_first_call() {
     let piece = |json: &str| delta("").replace("\"content\":\"\"", json);
-    let start = piece(r#""tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"moon","arguments":""}}]"#);
+    let start = piece(
+        r#""tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"moon","arguments":""}}]"#,
+    );
     let rest = piece(r#""tool_calls":[{"index":0,"function":{"arguments":"{\"x\":1}"}}]"#);
     let script = frames(&[role(), start, rest, finish("tool_calls"), DONE.into()]);
     let server = Raw::serve(vec![script]).await;
@@ -479,7 +640,10 @@ async fn a_stream_of_tool_calls_starts_at_the_first_call() {
     let stream = bench(&server).client.stream(&request).await.unwrap();
     let answer = stream.into_response().await.unwrap();
     let call = answer.tool_calls().next().unwrap();
-    assert_eq!((&*call.id, &*call.name, &*call.arguments), ("c1", "moon", "{\"x\":1}"));
+    assert_eq!(
+        (&*call.id, &*call.name, &*call.arguments),
+        ("c1", "moon", "{\"x\":1}")
+    );
     assert_eq!(answer.stop_reason, StopReason::ToolUse);
 }
 

@@ -121,7 +121,7 @@ async fn no_attempt_timeout_fires_before_its_time() {
 #[tokio::test]
 async fn a_stalled_error_body_is_not_waited_for_long() {
     let head = "HTTP/1.1 429 No\r\nRetry-After: 3\r\nContent-Length: 1000\r\n\r\n{";
-    let (server, bench) = stalled(
+    let (_server, bench) = stalled(
         |builder| builder,
         vec![vec![Act::Send(head.into()), Act::Hang], ok("Paris")],
     )
