@@ -17,6 +17,7 @@ pub(crate) struct JsonArray {
     place: Place,
     /// Inside the outermost array, so that a further `[` begins an element.
     inside: bool,
+    /// Idle but within an element: what closes one leaves it as it began.
     nesting: Nesting,
     /// The start of an element or stray; or the one handed out last, if `spent`.
     held: Vec<u8>,
@@ -80,7 +81,6 @@ impl JsonArray {
             &self.held
         };
         self.place = Place::Between;
-        self.nesting = Nesting::default();
         if place == Place::Stray {
             return Ok(Some(Frame::Stray(whole.trim_ascii())));
         }

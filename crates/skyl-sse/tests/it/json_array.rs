@@ -81,6 +81,7 @@ fn what_begins_no_element_is_stray_up_to_the_end_of_its_line() {
             stray("<html>")
         ]
     );
+    assert_eq!(decode("[\"text \t"), [stray("\"text")]);
     assert_eq!(decode("\u{feff}[{}]"), [message("{}")]);
     assert_eq!(decode("] ,\t\u{c}\n"), []);
 }

@@ -49,6 +49,7 @@ fn strays_share_the_cap_of_the_event() {
     let decode = |text: &str| decode_with(Framing::Sse, limits, text.as_bytes());
     assert_eq!(decode("{  }\n{\n }\n"), [stray("{  }"), stray("{\n }")]);
     assert_eq!(decode("{   }\n"), [EVENT]);
+    assert_eq!(decode("{\n12}\n"), [EVENT]);
     assert_eq!(decode("{\n\"a\"\n}\n"), [EVENT]);
     assert_eq!(decode("data: 1\n { }\n\n"), [EVENT]);
     assert_eq!(decode("data: {\n \"a\":1}\n\n"), [EVENT]);
