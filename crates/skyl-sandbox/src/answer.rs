@@ -9,6 +9,8 @@ pub(crate) struct Call {
     pub(crate) model: Option<String>,
     /// Whether faults apply. A wrong key or an unreadable request is answered as it stands.
     pub(crate) refused: bool,
+    /// What the limiter charges: input and output.
+    pub(crate) tokens: u64,
     pub(crate) answer: Answer,
 }
 
@@ -18,6 +20,7 @@ impl Call {
         Self {
             model: None,
             refused: true,
+            tokens: 0,
             answer: Answer::Whole(answer),
         }
     }

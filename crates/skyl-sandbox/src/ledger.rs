@@ -7,6 +7,7 @@ use std::{
     collections::{HashMap, VecDeque},
     num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::{
     journal::JournalEntry,
+    limiter::{Limiter, Ruling},
     script::{Script, Step},
 };
 
@@ -46,7 +48,7 @@ pub struct Stats {
 }
 
 impl Ledger {
-    pub(crate) fn new(keep: NonZeroUsize) -> Self {
+    pub(crate) fn new(keep: NonZeroUsize, limiter: Option<Limiter>) -> Self {
         let book = Book {
             keep: keep.get(),
             seq: 0,
@@ -55,6 +57,8 @@ impl Ledger {
             bodies: Bodies::default(),
             runs: Runs::default(),
             server_run: 0,
+            bodies_seen: Runs::default(),
+            limiter,
         };
         Self {
             book: Mutex::new(book),
@@ -115,6 +119,7 @@ impl Ledger {
             dropped,
             ..Runs::default()
         };
+        book.bodies_seen = Runs::default();
         book.server_run = 0;
     }
 
@@ -156,6 +161,18 @@ impl Place<'_> {
         script.at(self.book.runs.next(name, keep))
     }
 
+    /// How often this body came before; this request counts from now on.
+    pub(crate) fn seen(&mut self, body_sha256: &str) -> u64 {
+        let keep = self.book.keep;
+        self.book.bodies_seen.next(body_sha256, keep)
+    }
+
+    /// What the limiter says to this request; `None` without a limiter.
+    pub(crate) fn rule(&mut self, now: Duration, body_sha256: &str, tokens: u64) -> Option<Ruling> {
+        let limiter = self.book.limiter.as_mut()?;
+        Some(limiter.rule(now, body_sha256, tokens))
+    }
+
     /// The next step of the script that the whole server follows.
     pub(crate) fn step_of_server<'s>(&mut self, script: &'s Script) -> (usize, &'s Step) {
         let position = self.book.server_run;
@@ -174,6 +191,9 @@ struct Book {
     bodies: Bodies,
     runs: Runs,
     server_run: u64,
+    /// How often each body came, for faults at random.
+    bodies_seen: Runs,
+    limiter: Option<Limiter>,
 }
 
 /// How far each run has come, oldest run first.

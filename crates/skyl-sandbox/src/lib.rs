@@ -38,12 +38,14 @@
 
 mod answer;
 mod body;
+mod chaos;
 mod control;
 mod error;
 mod fault;
 mod http_date;
 mod journal;
 mod ledger;
+mod limiter;
 mod mounts;
 mod plan;
 mod sandbox;
@@ -54,6 +56,7 @@ mod timing;
 mod tls;
 
 pub use crate::{
+    chaos::Chaos,
     error::{Error, ErrorKind},
     journal::JournalEntry,
     ledger::Stats,

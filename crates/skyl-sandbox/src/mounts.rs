@@ -8,12 +8,15 @@ mod openai;
 mod schema;
 mod words;
 
-use std::fmt::Debug;
+use std::{fmt::Debug, time::SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
-use crate::answer::{Call, Whole};
+use crate::{
+    answer::{Call, Whole},
+    limiter::Dimension,
+};
 
 /// One provider's wire shapes.
 pub(crate) trait Mount: Debug + Send + Sync {
@@ -31,6 +34,9 @@ pub(crate) trait Mount: Debug + Send + Sync {
 
     /// The provider's overload error as it comes inside a 200: as a frame of a stream.
     fn overload_frame(&self, message: &str) -> Bytes;
+
+    /// The headers that tell of the limiter; `wall` serves providers that write instants.
+    fn limits(&self, limits: &[Dimension], wall: SystemTime) -> Vec<(&'static str, String)>;
 
     /// The headers every answer of the provider carries.
     fn headers(&self, seq: u64) -> Vec<(&'static str, String)>;

@@ -2,7 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    num::NonZeroUsize,
+    num::{NonZeroU32, NonZeroUsize},
     sync::Arc,
 };
 
@@ -10,9 +10,11 @@ use bytes::Bytes;
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
+    chaos::Chaos,
     error::Error,
     journal::JournalEntry,
     ledger::{Ledger, Stats},
+    limiter::Limiter,
     mounts::{self, House},
     script::Script,
     server::{self, Connections, Server},
@@ -50,6 +52,9 @@ impl Sandbox {
             key: DEFAULT_KEY.to_owned(),
             script: None,
             keep: DEFAULT_KEEP,
+            chaos: None,
+            requests_per_minute: None,
+            tokens_per_minute: None,
             tls: None,
             models: Vec::new(),
         }
@@ -155,6 +160,9 @@ pub struct SandboxBuilder {
     key: String,
     script: Option<Script>,
     keep: NonZeroUsize,
+    chaos: Option<Chaos>,
+    requests_per_minute: Option<NonZeroU32>,
+    tokens_per_minute: Option<NonZeroU32>,
     tls: Option<Tls>,
     models: Vec<String>,
 }
@@ -188,6 +196,28 @@ impl SandboxBuilder {
         self
     }
 
+    /// Gives a share of the requests a fault, as a function of seed and body. Default: none.
+    ///
+    /// Requests whose model names a fault are left alone.
+    pub fn chaos(mut self, chaos: Chaos) -> Self {
+        self.chaos = Some(chaos);
+        self
+    }
+
+    /// Limits requests per minute, with truthful headers. Default: no limit.
+    ///
+    /// The moment a 429 names is kept for that request's bytes: a client that obeys is admitted.
+    pub fn requests_per_minute(mut self, limit: NonZeroU32) -> Self {
+        self.requests_per_minute = Some(limit);
+        self
+    }
+
+    /// Limits tokens (input and output) per minute, with truthful headers. Default: no limit.
+    pub fn tokens_per_minute(mut self, limit: NonZeroU32) -> Self {
+        self.tokens_per_minute = Some(limit);
+        self
+    }
+
     /// Serves over TLS with a certificate of this kind. Default: plain HTTP.
     pub fn tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
@@ -212,14 +242,16 @@ impl SandboxBuilder {
         let acceptor = self.tls.map(Acceptor::new).transpose()?;
         let listener = server::bind(self.addr).await.map_err(Error::bind)?;
         let addr = listener.local_addr().map_err(Error::bind)?;
+        let limiter = Limiter::new(self.requests_per_minute, self.tokens_per_minute);
         let server = Arc::new(Server {
-            ledger: Ledger::new(self.keep),
+            ledger: Ledger::new(self.keep, limiter),
             house: House {
                 key: self.key,
                 models: self.models,
             },
             mounts: mounts::all(),
             script: self.script,
+            chaos: self.chaos,
             origin: Origin::now(),
             connections: watch::Sender::new(Connections::default()),
         });

@@ -4,7 +4,11 @@
 //! or a fault go out. Waits belong to the connection's task: when the client hangs up, the task
 //! ends and the wait with it.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, request::Parts};
@@ -23,13 +27,15 @@ use tokio_rustls::TlsAcceptor;
 use crate::{
     answer::Call,
     body::{Broken, PlannedBody},
+    chaos::Chaos,
     control,
     fault::Named,
     journal::{JournalEntry, redacted},
     ledger::{Ledger, Place, Stats},
+    limiter::{Ruling, Verdict},
     mounts::{Cause, House, Mount, Request},
     plan::{self, Cut, Ending, Plan},
-    script::{Outcome, Script, Step},
+    script::{Number, Outcome, Script, StatusFault, Step},
     socket::{Fate, Socket},
     timing::{self, Origin},
 };
@@ -41,6 +47,7 @@ pub(crate) struct Server {
     pub(crate) house: House,
     pub(crate) mounts: Vec<Box<dyn Mount>>,
     pub(crate) script: Option<Script>,
+    pub(crate) chaos: Option<Chaos>,
     pub(crate) origin: Origin,
     pub(crate) connections: watch::Sender<Connections>,
 }
@@ -192,7 +199,10 @@ fn settle(
     head: Parts,
     body: Received,
 ) -> (Plan, Vec<(&'static str, String)>) {
-    let time_ms = server.origin.elapsed_ms();
+    let now = Now {
+        elapsed: server.origin.elapsed(),
+        wall: timing::wall(),
+    };
     let path = head.uri.path().to_owned();
     let headers = redacted(&head.headers);
     let kept = if body.bytes > MAX_BODY_BYTES {
@@ -221,13 +231,12 @@ fn settle(
     };
     let call = refuse_broken_script(mount, call);
     let model = call.model.clone();
-    let wall = timing::wall();
     server.ledger.record(&request.body, |place| {
         let seq = place.seq;
-        let (step, plan) = matched(server, mount, call, place, wall);
+        let (step, plan, limits) = matched(server, mount, call, place, &body.sha256, now);
         let entry = JournalEntry {
             seq,
-            time_ms,
+            time_ms: u64::try_from(now.elapsed.as_millis()).unwrap_or(u64::MAX),
             connection,
             method: request.method.to_string(),
             path,
@@ -239,7 +248,8 @@ fn settle(
             body_bytes: body.bytes,
             headers,
         };
-        (entry, (plan, mount.headers(seq)))
+        let headers = mount.headers(seq).into_iter().chain(limits);
+        (entry, (plan, headers.collect()))
     })
 }
 
@@ -258,41 +268,89 @@ fn refuse_broken_script(mount: &dyn Mount, call: Call) -> Call {
     }
 }
 
-/// Finds the step of a request; a fault in the model's name goes before the server's script.
+/// The moment a request was read to its end.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    /// Since the sandbox started.
+    elapsed: Duration,
+    wall: SystemTime,
+}
+
+/// Finds the course of a request: its step, its plan, and what the limiter adds to the headers.
+///
+/// A fault in the model's name goes before everything else, then the limiter, then faults at
+/// random, then the server's script.
 fn matched(
     server: &Server,
     mount: &dyn Mount,
     call: Call,
     place: &mut Place<'_>,
-    wall: std::time::SystemTime,
-) -> (Option<usize>, Plan) {
+    sha256: &str,
+    now: Now,
+) -> (Option<usize>, Plan, Vec<(&'static str, String)>) {
+    let planned =
+        |call, step: &Step, message: &str| plan::plan(mount, call, step, message, now.wall);
     if call.refused {
-        return (None, plan::plan(mount, call, Step::OK, "", wall));
+        return (None, planned(call, Step::OK, ""), Vec::new());
     }
     let name = call.model.clone().unwrap_or_default();
     match Named::of(&name) {
         Named::Always(step) => {
             let message = format!("sandbox: injected status {name}");
-            (None, plan::plan(mount, call, &step, &message, wall))
+            return (None, planned(call, &step, &message), Vec::new());
         }
         Named::Script(script) => {
             let (index, step) = place.step_of(&script, &name);
-            (
+            return (
                 Some(index),
-                plan::plan(mount, call, step, &injected(step), wall),
-            )
+                planned(call, step, &injected(step)),
+                Vec::new(),
+            );
         }
-        Named::Plain | Named::Broken(_) => match &server.script {
-            None => (None, plan::plan(mount, call, Step::OK, "", wall)),
-            Some(script) => {
-                let (index, step) = place.step_of_server(script);
-                (
-                    Some(index),
-                    plan::plan(mount, call, step, &injected(step), wall),
-                )
-            }
-        },
+        Named::Plain | Named::Broken(_) => {}
     }
+    let mut limits = Vec::new();
+    if let Some(ruling) = place.rule(now.elapsed, sha256, call.tokens) {
+        limits = mount.limits(&ruling.dimensions, now.wall);
+        if let Some((step, message)) = limited(&ruling) {
+            return (None, planned(call, &step, &message), limits);
+        }
+    }
+    if let Some(chaos) = &server.chaos
+        && let Some(step) = chaos.step(sha256, place.seen(sha256))
+    {
+        return (None, planned(call, step, &injected(step)), limits);
+    }
+    match &server.script {
+        None => (None, planned(call, Step::OK, ""), limits),
+        Some(script) => {
+            let (index, step) = place.step_of_server(script);
+            (Some(index), planned(call, step, &injected(step)), limits)
+        }
+    }
+}
+
+/// The 429 of the limiter, with the wait in both headers that clients read; `None` if admitted.
+fn limited(ruling: &Ruling) -> Option<(Step, String)> {
+    let mut fault = StatusFault {
+        code: 429,
+        ..StatusFault::default()
+    };
+    let message = match ruling.verdict {
+        Verdict::Admitted => return None,
+        Verdict::Wait(wait) => {
+            // Rounded up: whoever waits exactly as long as told must not be early.
+            let millis = u32::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
+            fault.retry_after_ms = Some(Number::from(millis));
+            fault.retry_after = Some(Number::from(millis.div_ceil(1000)));
+            format!("sandbox: rate limit reached; try again in {millis}ms")
+        }
+        Verdict::TooLarge { limit, asked } => {
+            fault.should_retry = Some(false);
+            format!("sandbox: request too large: limit {limit} tokens a minute, asked for {asked}")
+        }
+    };
+    Some((Step::of(Outcome::Status(fault)), message))
 }
 
 fn injected(step: &Step) -> String {

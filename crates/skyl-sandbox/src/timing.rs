@@ -20,9 +20,9 @@ impl Origin {
         Self(Instant::now())
     }
 
-    /// Whole milliseconds since the start, saturating.
-    pub(crate) fn elapsed_ms(self) -> u64 {
-        u64::try_from(self.0.elapsed().as_millis()).unwrap_or(u64::MAX)
+    /// Time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 fn ledger(keep: usize) -> Ledger {
-    Ledger::new(NonZeroUsize::new(keep).unwrap())
+    Ledger::new(NonZeroUsize::new(keep).unwrap(), None)
 }
 
 fn request(ledger: &Ledger, name: &str, script: &Script) -> usize {

@@ -6,6 +6,8 @@ mod errors;
 mod read;
 mod write;
 
+use std::time::{Duration, SystemTime};
+
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
 use serde_json::{Value, json};
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     answer::{Answer, Call, Whole},
     fault::Named,
+    limiter::Dimension,
     mounts::{Cause, House, Mount, Request, percent_decoded},
 };
 
@@ -82,12 +85,44 @@ impl Mount for OpenAi {
         write::frame(&errors::injected(503, Cause::Overloaded, message).body)
     }
 
+    fn limits(&self, limits: &[Dimension], _: SystemTime) -> Vec<(&'static str, String)> {
+        let lines = limits.iter().flat_map(|limit| {
+            let [of, left, reset] = match limit.name {
+                "requests" => REQUEST_LIMITS,
+                _ => TOKEN_LIMITS,
+            };
+            [
+                (of, limit.limit.to_string()),
+                (left, limit.remaining.to_string()),
+                (reset, go_duration(limit.reset)),
+            ]
+        });
+        lines.collect()
+    }
+
     fn headers(&self, seq: u64) -> Vec<(&'static str, String)> {
         vec![
             ("x-request-id", format!("req_sandbox_{seq}")),
             ("openai-processing-ms", "1".to_owned()),
             ("openai-version", "2020-10-01".to_owned()),
         ]
+    }
+}
+
+/// A length as the provider writes it: `12ms`, `1s`, `6m0s`, `1h2m3.5s`; rounded up.
+fn go_duration(length: Duration) -> String {
+    let millis = length.as_nanos().div_ceil(1_000_000);
+    let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
+    let seconds = (millis / 1000 % 60).to_string();
+    let fraction = match millis % 1000 {
+        0 => String::new(),
+        rest => format!(".{rest:03}").trim_end_matches('0').to_owned(),
+    };
+    match (hours, minutes) {
+        (0, 0) if millis < 1000 => format!("{millis}ms"),
+        (0, 0) => format!("{seconds}{fraction}s"),
+        (0, _) => format!("{minutes}m{seconds}{fraction}s"),
+        _ => format!("{hours}h{minutes}m{seconds}{fraction}s"),
     }
 }
 
@@ -119,6 +154,7 @@ fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
     let call = |answer| Call {
         model: Some(model.clone()),
         refused: false,
+        tokens: write::tokens(&chat),
         answer,
     };
     // A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
@@ -140,6 +176,7 @@ fn whole(answer: Whole) -> Call {
     Call {
         model: None,
         refused: false,
+        tokens: 0,
         answer: Answer::Whole(answer),
     }
 }
@@ -187,6 +224,17 @@ const ODDITIES: [&str; 5] = [
     "sandbox-reasoning",
     "sandbox-parallel-tools",
     "sandbox-empty",
+];
+
+const REQUEST_LIMITS: [&str; 3] = [
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+];
+const TOKEN_LIMITS: [&str; 3] = [
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
 ];
 
 /// 2025-01-01: answers must not depend on the day.

@@ -38,6 +38,7 @@ fn planned(answer: Answer, step: &str) -> Plan {
     let call = Call {
         model: None,
         refused: false,
+        tokens: 0,
         answer,
     };
     plan(

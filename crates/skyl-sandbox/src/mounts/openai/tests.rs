@@ -316,3 +316,23 @@ fn a_general_error_type_leaves_the_status_to_speak() {
     assert_eq!(kind(500), "server_error");
     assert_eq!(kind(529), "server_error");
 }
+
+#[test]
+fn lengths_are_written_as_the_provider_writes_them() {
+    for (millis, text) in [
+        (0, "0ms"),
+        (12, "12ms"),
+        (1_000, "1s"),
+        (7_660, "7.66s"),
+        (360_000, "6m0s"),
+        (66_500, "1m6.5s"),
+        (3_723_500, "1h2m3.5s"),
+    ] {
+        assert_eq!(go_duration(Duration::from_millis(millis)), text);
+    }
+    assert_eq!(
+        go_duration(Duration::from_nanos(1)),
+        "1ms",
+        "rounded up, never early"
+    );
+}

@@ -252,6 +252,12 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
     frames
 }
 
+/// Input and output of the answer to a request, for the limiter.
+pub(super) fn tokens(chat: &Chat) -> u64 {
+    let (output, _) = Says::to(chat).tokens();
+    words::tokens(&chat.input).saturating_add(output.saturating_mul(chat.choices))
+}
+
 fn usage(chat: &Chat, says: &Says) -> Value {
     let input = words::tokens(&chat.input);
     let (each, thought) = says.tokens();

@@ -1,0 +1,11 @@
+//! The sandbox over real sockets, spoken to byte by byte: no HTTP library stands between a test
+//! and what was sent.
+
+mod control;
+mod exchange;
+mod faults;
+mod hangup;
+mod journal;
+mod stream;
+mod support;
+mod tls;
