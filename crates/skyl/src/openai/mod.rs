@@ -28,6 +28,9 @@
 //! `reasoning_content`; errors with a 200, in a chunk, in a line without `data:`, flat, as a string,
 //! encoded twice. A chunk that is not one JSON value is an error of kind `Decode`, never a gap.
 //!
+//! A prompt that a filter refused (`content_filter`, `content_policy_violation`) is an error of kind
+//! `Refusal`, like an answer of which the filter left nothing.
+//!
 //! What this codec refuses to do: read more than one choice, guess at an answer that was cut, or
 //! call half a tool call whole.
 //!

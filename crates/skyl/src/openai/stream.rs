@@ -144,20 +144,17 @@ impl ChatStream {
         Ok(())
     }
 
-    /// Bytes that are no field of an event: an error somebody wrote into the stream as it is.
+    /// Bytes that are no field of an event: mostly an error somebody wrote there as it was.
     fn stray(&mut self, bytes: &[u8], sink: &mut Sink) -> Result<Flow, Fault> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim();
-        // llama.cpp writes the error behind a field name of its own.
-        if let Some(error) = text.strip_prefix("error:") {
-            return Err(self.in_band(error.trim()));
-        }
-        if text.starts_with('<') {
-            return Err(Fault::decode("a page in the middle of a stream"));
-        }
-        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-        if is_json && text.starts_with(['{', '[']) {
+        let is_json = text.starts_with(['{', '['])
+            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if is_json || is_done(text) {
             return self.event("message", text, sink);
+        }
+        if text.starts_with('<') && !self.is_whole() {
+            return Err(Fault::decode("a page in the middle of a stream"));
         }
         if !self.told.stray {
             self.told.stray = true;

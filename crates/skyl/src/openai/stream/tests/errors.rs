@@ -178,13 +178,26 @@ fn an_error_that_is_null_or_empty_is_none() {
 
 #[test]
 fn a_page_in_the_middle_of_a_stream_is_unreadable_and_other_strays_are_told() {
-    let page = told(&(frames(&[said("a")]) + "<html>\n<body>502</body>\n</html>\n\n"));
-    assert_eq!(page.kind(), ErrorKind::Decode);
-    let prose =
-        told(&(frames(&[said("a")]) + "(no healthy upstream)\n\n" + &frames(&[finish("stop")])));
-    assert!(prose.end.is_ok());
-    assert_eq!(prose.decoded.warnings.len(), 1);
-    assert_eq!(prose.decoded.warnings[0].field, "stream");
+    let page = "<html>\n<body>502</body>\n</html>\n\n";
+    let end = frames(&[finish("stop")]);
+    let cut = told(&(frames(&[said("a")]) + page));
+    assert_eq!(cut.kind(), ErrorKind::Decode);
+    for text in [
+        frames(&[said("a")]) + "(no healthy upstream)\n\n" + &end,
+        frames(&[said("a")]) + &end + page,
+    ] {
+        let told = told(&text);
+        assert!(told.end.is_ok(), "{text}");
+        assert_eq!(told.decoded.warnings.len(), 1, "{text}");
+        assert_eq!(told.decoded.warnings[0].field, "stream");
+    }
+}
+
+#[test]
+fn chunks_and_the_end_mark_count_without_their_field_name_too() {
+    let told = told(&format!("{}\n\n{}\n\n[DONE]\n\n", said("a"), said("b")));
+    assert_eq!(told.text(), "ab");
+    assert!(told.end.is_ok());
 }
 
 #[test]
