@@ -80,6 +80,7 @@
 //! belong to whoever reads the body, and a [`Frame::Comment`] is their sign of life.
 
 mod array;
+mod block;
 mod buffer;
 mod decoder;
 mod error;
@@ -88,6 +89,7 @@ mod frame;
 mod limits;
 mod lines;
 mod nesting;
+mod plain;
 mod scan;
 mod sse;
 mod stray;
