@@ -88,8 +88,8 @@ mod tests {
         });
         against(
             &Metadata {
-                root: PathBuf::new(),
                 packages: packages.collect(),
+                ..Metadata::default()
             },
             allowed,
         )

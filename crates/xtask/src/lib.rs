@@ -8,13 +8,15 @@
 //! Why this way: the one gate must run on a fresh machine, so it is built from this workspace and
 //! one dependency, and everything it runs is printed as a command a person can paste.
 //!
-//! What it refuses to do: it installs nothing outside the Rust toolchain and `target/`, changes no
-//! source file, and knows nothing that a step could not find out from the workspace itself.
+//! What it refuses to do: it installs nothing outside the Rust toolchain and `target/`, Python on a
+//! Debian machine without one aside; it changes no source file, and knows nothing that a step could
+//! not find out from the workspace itself.
 
 pub mod duplicates;
 pub mod layout;
 pub mod licences;
 pub mod metadata;
+pub mod python;
 pub mod run;
 pub mod setup;
 pub mod sources;

@@ -200,8 +200,8 @@ mod tests {
             package("garbled", Some("MIT OR")),
         ];
         let problems = problems(&Metadata {
-            root: PathBuf::new(),
             packages,
+            ..Metadata::default()
         });
         assert_eq!(problems.len(), 3, "{problems:?}");
         for (problem, name) in problems.iter().zip(["copyleft", "silent", "garbled"]) {

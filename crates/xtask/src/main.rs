@@ -20,7 +20,7 @@ fn main() -> ExitCode {
             println!("{}", help());
             Ok(())
         }
-        ["setup"] => setup::install(&setup::all(STEPS)),
+        ["setup"] => run::metadata().and_then(|m| setup::install(&setup::all(STEPS), &m)),
         ["test", names @ ..] => select(names).and_then(|steps| run::run(&steps)),
         [other, ..] => Err(format!(
             "cannot read `{}`: {other:?} is not a command here; `cargo xtask` lists them",

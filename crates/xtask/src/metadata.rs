@@ -12,10 +12,12 @@ use std::{
 use serde_json::Value;
 
 /// The packages of one workspace and where it lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The folder of the root manifest.
     pub root: PathBuf,
+    /// Where cargo writes: `target/`, unless the machine is set up otherwise.
+    pub target: PathBuf,
     /// The members first asked for, and with [`Reach::Everything`] all they depend on.
     pub packages: Vec<Package>,
 }
@@ -105,6 +107,7 @@ impl Metadata {
             .collect::<Result<_, _>>()?;
         Ok(Self {
             root: string(&document, "workspace_root")?.into(),
+            target: string(&document, "target_directory")?.into(),
             packages,
         })
     }
@@ -200,6 +203,7 @@ mod tests {
 
     const DOCUMENT: &str = r#"{
         "workspace_root": "/w",
+        "target_directory": "/w/target",
         "workspace_members": ["ours"],
         "packages": [
             {"id": "ours", "name": "skyl", "version": "0.1.0", "license": "MIT OR Apache-2.0",
@@ -219,6 +223,7 @@ mod tests {
     fn reads_members_and_what_they_ask_for() {
         let metadata = Metadata::parse(DOCUMENT).unwrap();
         assert_eq!(metadata.root, Path::new("/w"));
+        assert_eq!(metadata.target, Path::new("/w/target"));
         let [ours, theirs] = metadata.packages.as_slice() else {
             panic!("two packages")
         };

@@ -8,14 +8,14 @@ use std::{
     env,
     io::{BufRead, BufReader},
     path::Path,
-    process::{ExitStatus, Stdio},
+    process::{Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
 use crate::{
     metadata::{Metadata, Reach, cargo},
     setup,
-    steps::{Invocation, Step, Tests, Work},
+    steps::{Invocation, Program, Step, Tests, Work},
 };
 
 /// Installs what the steps need, then runs them in order up to the first failure.
@@ -25,13 +25,12 @@ use crate::{
 /// # Errors
 /// When something cannot be installed or a step fails; the text says what to run again.
 pub fn run(steps: &[&Step]) -> Result<(), String> {
-    let here = env::current_dir().map_err(|e| format!("no working folder: {e}"))?;
-    let metadata = Metadata::load(&here, Reach::Members)?;
+    let metadata = metadata()?;
 
     let needs = setup::all(steps.iter().copied());
     if !needs.is_empty() {
         println!("== setup: what the steps need");
-        setup::install(&needs)?;
+        setup::install(&needs, &metadata)?;
     }
 
     let mut rows = Vec::new();
@@ -59,6 +58,15 @@ pub fn run(steps: &[&Step]) -> Result<(), String> {
     }
     println!("\n{}\n\n{}", table(&rows), closing_line(&rows));
     Ok(())
+}
+
+/// Reads the workspace one stands in.
+///
+/// # Errors
+/// When there is none, or cargo cannot read it.
+pub fn metadata() -> Result<Metadata, String> {
+    let here = env::current_dir().map_err(|e| format!("no working folder: {e}"))?;
+    Metadata::load(&here, Reach::Members)
 }
 
 /// Time, by what it was spent on.
@@ -163,11 +171,15 @@ fn perform(step: &Step, metadata: &Metadata, spent: &mut Spent) -> Result<(), Fa
 }
 
 fn invoke(invocation: &Invocation, root: &Path) -> Result<(), String> {
-    let mut command = cargo(root);
+    let (mut command, name) = match &invocation.program {
+        Program::Cargo => (cargo(root), "cargo".to_owned()),
+        Program::At(path) => (Command::new(path), path.display().to_string()),
+    };
     command
+        .current_dir(root)
         .args(&invocation.arguments)
-        .envs(invocation.variable);
-    let cannot_run = |e: std::io::Error| format!("cannot run cargo: {e}");
+        .envs(invocation.variable.clone());
+    let cannot_run = |e: std::io::Error| format!("cannot run {name}: {e}");
     if invocation.tests == Tests::Optional {
         return judge(command.status().map_err(cannot_run)?);
     }
@@ -176,7 +188,7 @@ fn invoke(invocation: &Invocation, root: &Path) -> Result<(), String> {
     let mut passed = 0_u64;
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
-            let line = line.map_err(|e| format!("cannot read what cargo prints: {e}"))?;
+            let line = line.map_err(|e| format!("cannot read what {name} prints: {e}"))?;
             let line = String::from_utf8_lossy(&line);
             println!("{line}");
             passed = passed.saturating_add(tests_passed(&line));

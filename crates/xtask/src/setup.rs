@@ -1,7 +1,7 @@
 //! What the steps need on a machine, and how it gets there.
 //!
-//! Only parts of the Rust toolchain so far. Anything a later step brings along, such as a Python
-//! environment, belongs under `target/`, so that `cargo clean` removes it.
+//! Parts of the Rust toolchain come from rustup. What else a step brings along lies under `target/`,
+//! so that `cargo clean` removes it.
 #![expect(clippy::print_stdout, reason = "says what it installs")]
 
 use std::{
@@ -9,15 +9,21 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{metadata::cargo, steps::Step};
+use crate::{
+    metadata::{Metadata, cargo},
+    python::Environment,
+    steps::Step,
+};
 
-/// A part of the toolchain that a step runs.
+/// Something a step runs that is not built here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// `cargo fmt`.
     Rustfmt,
     /// `cargo clippy`.
     Clippy,
+    /// The vendors' SDKs and what runs their suites.
+    Sdks,
 }
 
 /// What the given steps need, each once.
@@ -35,50 +41,46 @@ pub fn all<'a>(steps: impl IntoIterator<Item = &'a Step>) -> Vec<Need> {
 ///
 /// # Errors
 /// When something is missing and cannot be installed.
-pub fn install(needs: &[Need]) -> Result<(), String> {
+pub fn install(needs: &[Need], metadata: &Metadata) -> Result<(), String> {
     for need in needs {
-        let component = need.component();
-        if need.is_here() {
-            println!("   {component}: found");
-            continue;
+        match need {
+            Need::Rustfmt => component("rustfmt", "fmt")?,
+            Need::Clippy => component("clippy", "clippy")?,
+            Need::Sdks => Environment::of(metadata).install()?,
         }
-        println!("   {component}: missing, installing it");
-        println!("   $ rustup component add {component}");
-        let added = Command::new("rustup")
-            .args(["component", "add", component])
-            .status();
-        if !added.is_ok_and(|status| status.success()) || !need.is_here() {
-            return Err(format!(
-                "{component} is missing and rustup could not add it; \
-                 install it with whatever installed Rust here"
-            ));
-        }
-        println!("   {component}: installed");
     }
     Ok(())
 }
 
-impl Need {
-    fn component(self) -> &'static str {
-        match self {
-            Self::Rustfmt => "rustfmt",
-            Self::Clippy => "clippy",
-        }
+/// Has rustup add a part of the toolchain, unless its subcommand of cargo runs.
+fn component(component: &str, subcommand: &str) -> Result<(), String> {
+    if runs(subcommand) {
+        println!("   {component}: found");
+        return Ok(());
     }
+    println!("   {component}: missing, installing it");
+    println!("   $ rustup component add {component}");
+    let added = Command::new("rustup")
+        .args(["component", "add", component])
+        .status();
+    if !added.is_ok_and(|status| status.success()) || !runs(subcommand) {
+        return Err(format!(
+            "{component} is missing and rustup could not add it; \
+             install it with whatever installed Rust here"
+        ));
+    }
+    println!("   {component}: installed");
+    Ok(())
+}
 
-    fn is_here(self) -> bool {
-        let subcommand = match self {
-            Self::Rustfmt => "fmt",
-            Self::Clippy => "clippy",
-        };
-        // A toolchain without the part still has rustup's stand-in, which fails when it is run.
-        cargo(Path::new("."))
-            .args([subcommand, "--version"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    }
+fn runs(subcommand: &str) -> bool {
+    // A toolchain without the part still has rustup's stand-in, which fails when it is run.
+    cargo(Path::new("."))
+        .args([subcommand, "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn needs_are_gathered_once() {
-        assert_eq!(all(STEPS), [Need::Rustfmt, Need::Clippy]);
+        assert_eq!(all(STEPS), [Need::Rustfmt, Need::Clippy, Need::Sdks]);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! The steps of `cargo xtask test`, in the order in which they run.
 //!
-//! What fails soonest comes first. A step is a few cargo commands or one check of this crate; a
-//! new one is a row of [`STEPS`] and the function it names.
+//! What fails soonest comes first. A step is a few commands or one check of this crate; a new one is
+//! a row of [`STEPS`] and the function it names.
 
-use std::{fmt, path::Path};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     duplicates, layout, licences,
     metadata::{Metadata, Package, Reach},
+    python::Environment,
     setup::Need,
     sources, trees,
 };
@@ -39,15 +43,26 @@ pub enum Work {
     },
 }
 
-/// One call of cargo.
+/// One call of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// The arguments after `cargo`.
+    /// What is started, at the root of the workspace.
+    pub program: Program,
+    /// Its arguments.
     pub arguments: Vec<String>,
     /// A variable set for it alone.
-    pub variable: Option<(&'static str, &'static str)>,
+    pub variable: Option<(&'static str, String)>,
     /// Whether a run in which no test ran is a failure.
     pub tests: Tests,
+}
+
+/// What an invocation starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// The cargo that runs us, if one does.
+    Cargo,
+    /// A program by its path.
+    At(PathBuf),
 }
 
 /// Whether a run without tests fails.
@@ -62,15 +77,16 @@ pub enum Tests {
 impl Invocation {
     fn new(arguments: &str) -> Self {
         Self {
+            program: Program::Cargo,
             arguments: arguments.split(' ').map(str::to_owned).collect(),
             variable: None,
             tests: Tests::Optional,
         }
     }
 
-    fn with_variable(self, name: &'static str, value: &'static str) -> Self {
+    fn with_variable(self, name: &'static str, value: impl Into<String>) -> Self {
         Self {
-            variable: Some((name, value)),
+            variable: Some((name, value.into())),
             ..self
         }
     }
@@ -78,6 +94,9 @@ impl Invocation {
     /// Whether its time counts as running tests, not as building.
     #[must_use]
     pub fn runs_tests(&self) -> bool {
+        if self.program != Program::Cargo {
+            return true;
+        }
         let subcommand = self.arguments.first().map(String::as_str);
         let builds_only = self.arguments.iter().any(|a| a == "--no-run");
         matches!(subcommand, Some("test" | "run")) && !builds_only
@@ -87,10 +106,14 @@ impl Invocation {
 impl fmt::Display for Invocation {
     /// Writes the command as one would type it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((name, value)) = self.variable {
+        if let Some((name, value)) = &self.variable {
             write!(f, "{name}=\"{value}\" ")?;
         }
-        write!(f, "cargo {}", self.arguments.join(" "))
+        match &self.program {
+            Program::Cargo => f.write_str("cargo")?,
+            Program::At(path) => write!(f, "{}", path.display())?,
+        }
+        write!(f, " {}", self.arguments.join(" "))
     }
 }
 
@@ -151,6 +174,19 @@ fn test(_: &Metadata) -> Vec<Invocation> {
     vec![Invocation::new(&format!(
         "test {TEST_TARGETS} --no-fail-fast"
     ))]
+}
+
+/// The program is among what [`build`] builds, with the same features, so that in the whole gate
+/// nothing is built a second time.
+fn sdk(metadata: &Metadata) -> Vec<Invocation> {
+    let mut commands = build(metadata);
+    let pytest = Invocation {
+        program: Program::At(Environment::of(metadata).python()),
+        ..Invocation::new("-m pytest -q sdk")
+    };
+    let program = metadata.target.join("debug/skyl").display().to_string();
+    commands.push(pytest.with_variable("SKYL_BIN", program));
+    commands
 }
 
 fn doctest(_: &Metadata) -> Vec<Invocation> {
@@ -293,6 +329,12 @@ pub const STEPS: &[Step] = &[
         work: Work::Commands(test),
     },
     Step {
+        name: "sdk",
+        about: "the vendors' own SDKs work and fail against the sandbox as they should",
+        needs: &[Need::Sdks],
+        work: Work::Commands(sdk),
+    },
+    Step {
         name: "doctest",
         about: "the code in the documentation runs",
         needs: &[],
@@ -372,8 +414,8 @@ mod tests {
         let packages = vec![package("bench", true, &[]), package("xtask", true, &[])];
         assert_eq!(
             features(&Metadata {
-                root: PathBuf::new(),
-                packages
+                packages,
+                ..Metadata::default()
             }),
             []
         );
@@ -381,11 +423,10 @@ mod tests {
 
     #[test]
     fn a_command_is_printed_as_it_would_be_typed() {
-        let metadata = Metadata {
-            root: PathBuf::new(),
-            packages: Vec::new(),
-        };
-        let lines: Vec<String> = loom(&metadata).iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = loom(&Metadata::default())
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(
             lines[1],
             "RUSTFLAGS=\"--cfg loom\" cargo test -p skyl-retry --release --lib \
@@ -394,9 +435,27 @@ mod tests {
     }
 
     #[test]
+    fn the_suites_are_given_the_program_that_was_built() {
+        let metadata = Metadata {
+            target: "/t".into(),
+            ..Metadata::default()
+        };
+        let lines: Vec<String> = sdk(&metadata).iter().map(ToString::to_string).collect();
+        assert_eq!(lines[0], build(&metadata)[0].to_string());
+        assert_eq!(
+            lines[1],
+            "SKYL_BIN=\"/t/debug/skyl\" /t/sdk-venv/bin/python -m pytest -q sdk"
+        );
+    }
+
+    #[test]
     fn building_tests_does_not_count_as_running_them() {
         assert!(Invocation::new("test --workspace").runs_tests());
         assert!(Invocation::new("run -p bench").runs_tests());
+        let [.., suites] = &sdk(&Metadata::default())[..] else {
+            panic!("a command")
+        };
+        assert!(suites.runs_tests());
         assert!(!Invocation::new("test --no-run").runs_tests());
         assert!(!Invocation::new("clippy --tests").runs_tests());
     }

@@ -31,6 +31,7 @@ fn found(packages: Vec<Package>) -> Vec<String> {
     problems(&Metadata {
         root: PathBuf::from("/w"),
         packages,
+        ..Metadata::default()
     })
 }
 

@@ -1,11 +1,14 @@
 //! The real workspace keeps its own rules.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use xtask::{
     layout,
     metadata::{Metadata, Reach},
-    sources,
+    python, sources,
 };
 
 fn root() -> PathBuf {
@@ -41,6 +44,15 @@ fn the_crates_at_the_core_are_looked_at() {
             .iter()
             .any(|d| d.name == "skyl-retry" && d.path.is_some())
     );
+}
+
+#[test]
+fn the_sdks_are_pinned() {
+    let text = fs::read_to_string(root().join(python::REQUIREMENTS)).unwrap();
+    let pins = python::pins(&text).unwrap();
+    for sdk in ["openai==", "pytest=="] {
+        assert!(pins.iter().any(|pin| pin.starts_with(sdk)), "{sdk}");
+    }
 }
 
 #[test]
