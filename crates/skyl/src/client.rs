@@ -137,7 +137,7 @@ impl Client {
     ) -> Result<Response, Error> {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
-        let (plan, cancel) = Plan::new(core, options, |timeouts| timeouts.attempt())?;
+        let (plan, cancel) = Plan::new(core, options, Timeouts::attempt)?;
         let mut encoded = core
             .dialect
             .encode(request, Mode::Complete)
@@ -188,7 +188,7 @@ impl Client {
     ) -> Result<ResponseStream, Error> {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
-        let (plan, cancel) = Plan::new(core, options, |timeouts| timeouts.first_content())?;
+        let (plan, cancel) = Plan::new(core, options, Timeouts::first_content)?;
         let mut encoded = core
             .dialect
             .encode(request, Mode::Stream)

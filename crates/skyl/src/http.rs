@@ -146,9 +146,17 @@ impl ReplyHead {
 /// Whether a connection to this address can lead to TLS. Redirects are not followed, so a plain
 /// address does so only through a proxy that is spoken to over TLS.
 fn needs_certificates(base_url: &str) -> bool {
-    let secure = |address: &str| address.trim_start().to_ascii_lowercase().starts_with("https:");
+    let secure = |address: &str| {
+        address
+            .trim_start()
+            .to_ascii_lowercase()
+            .starts_with("https:")
+    };
     let proxies = PROXY_VARIABLES.iter().filter_map(std::env::var_os);
-    secure(base_url) || proxies.into_iter().any(|proxy| secure(&proxy.to_string_lossy()))
+    secure(base_url)
+        || proxies
+            .into_iter()
+            .any(|proxy| secure(&proxy.to_string_lossy()))
 }
 
 const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];

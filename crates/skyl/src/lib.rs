@@ -281,8 +281,8 @@ pub use skyl_retry::ManualClock;
 pub use skyl_retry::{
     Choice, Clock, Failure, FailureClass, Hint, InvalidPolicy, Jitter, OverCap, RetryBudget,
     RetryBudgetPolicy, RetryBy, RetryPolicy, RetryPolicyBuilder, Sent, Spread, StatusSet,
-    StopReason as RetryStop, Verdict, WaitSource, ZeroHint,
-    hint, parse_retry_after_or_zero as parse_retry_after,
+    StopReason as RetryStop, Verdict, WaitSource, ZeroHint, hint,
+    parse_retry_after_or_zero as parse_retry_after,
 };
 
 pub use crate::answer::Response;

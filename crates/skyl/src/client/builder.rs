@@ -90,6 +90,10 @@ impl ClientBuilder {
     ///
     /// Replaces what [`max_retries`](Self::max_retries), [`retry_delay`](Self::retry_delay) and
     /// [`retry_after_cap`](Self::retry_after_cap) have set before.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "handed over, as every setting is"
+    )]
     pub fn policy(mut self, policy: RetryPolicy) -> Self {
         self.policy = policy.to_builder();
         self
@@ -289,9 +293,10 @@ impl ClientBuilder {
                 "the API key is under {LEAST_BYTES} bytes: it cannot be kept out of echoed texts"
             );
         }
-        let http = Http::build(self.dialect.base_url(), self.connect_timeout, self.adjust).map_err(|source| {
-            Error::refused(&provider, "the HTTP client cannot be set up").with_source(source)
-        })?;
+        let http = Http::build(self.dialect.base_url(), self.connect_timeout, self.adjust)
+            .map_err(|source| {
+                Error::refused(&provider, "the HTTP client cannot be set up").with_source(source)
+            })?;
 
         let retry_budget = OnceLock::new();
         if let Some(budget) = self

@@ -130,8 +130,10 @@ impl<'c> Call<'c> {
             .on_decision(|_: &engine::Attempt, error: &Error, verdict: &Verdict| {
                 self.decided(error, verdict);
             });
-        let operation =
-            |attempt: engine::Attempt| self.attempt(attempt, once(attempt.number), &pause_rng);
+        // Boxed, or callers would carry the sockets' state machines in their own futures, twice.
+        let operation = |attempt: engine::Attempt| {
+            Box::pin(self.attempt(attempt, once(attempt.number), &pause_rng))
+        };
         let outcome = match &self.plan.should_retry {
             None => driver.run(operation, Error::failure).await,
             Some(choose) => {
@@ -358,7 +360,7 @@ impl<'c> Call<'c> {
 
     /// The error of a call that was cut, in flight or in a wait.
     fn cut(&self, kind: ErrorKind, last: Option<Error>) -> Error {
-        let mut error = Error::new(kind).from_provider(&self.core.provider);
+        let mut error = Error::new(kind).provided_by(&self.core.provider);
         let in_flight = self.state().current.is_some();
         let inner = error.inner_mut();
         if in_flight || last.as_ref().is_some_and(|last| last.sent() == Sent::Maybe) {

@@ -250,14 +250,12 @@ fn timed_out(core: &Core, what: &str, limit: Duration, head: Option<&ReplyHead>)
 
 /// A failure that skyl saw, with what the head of an answer, if one came, says.
 fn local_failure(core: &Core, kind: ErrorKind, head: Option<&ReplyHead>) -> Error {
-    match head {
-        Some(head) => reply_error(core, &Fault::new(kind), head, None),
-        None => {
-            let mut error = Error::new(kind).from_provider(&core.provider);
-            error.inner_mut().sent = Sent::Maybe;
-            error
-        }
+    if let Some(head) = head {
+        return reply_error(core, &Fault::new(kind), head, None);
     }
+    let mut error = Error::new(kind).provided_by(&core.provider);
+    error.inner_mut().sent = Sent::Maybe;
+    error
 }
 
 /// Answers from here up are failures: redirects are not followed.

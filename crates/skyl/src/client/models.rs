@@ -2,7 +2,7 @@
 
 use crate::client::call::{Call, Success, reply_error};
 use crate::client::exchange::{Whole, whole};
-use crate::client::options::CallOptions;
+use crate::client::options::{CallOptions, Timeouts};
 use crate::client::plan::Plan;
 use crate::client::{Core, prepare};
 use crate::dialect::{Fault, Head, Mode, ModelsPage};
@@ -15,7 +15,7 @@ use crate::response::ModelInfo;
 pub(super) async fn list(core: &Core, options: CallOptions) -> Result<Vec<ModelInfo>, Error> {
     use tracing::Instrument;
 
-    let (plan, mut cancel) = Plan::new(core, options, |timeouts| timeouts.attempt())?;
+    let (plan, mut cancel) = Plan::new(core, options, Timeouts::attempt)?;
     let id = core.next_id();
     let mut models = Vec::new();
     let mut cursor = None::<String>;

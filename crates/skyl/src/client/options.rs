@@ -178,17 +178,17 @@ impl Timeouts {
         }
     }
 
-    pub(crate) fn attempt(&self) -> Duration {
+    pub(crate) fn attempt(self) -> Duration {
         self.attempt.unwrap_or(ATTEMPT_TIMEOUT)
     }
 
-    pub(crate) fn first_content(&self) -> Duration {
+    pub(crate) fn first_content(self) -> Duration {
         self.first_content
             .or(self.attempt)
             .unwrap_or(ATTEMPT_TIMEOUT)
     }
 
-    pub(crate) fn idle(&self) -> Duration {
+    pub(crate) fn idle(self) -> Duration {
         self.idle.unwrap_or(IDLE_TIMEOUT)
     }
 }

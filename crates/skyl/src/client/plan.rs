@@ -29,7 +29,7 @@ impl<'c> Plan<'c> {
     pub(crate) fn new(
         core: &'c Core,
         options: CallOptions,
-        attempt_timeout: impl FnOnce(&Timeouts) -> Duration,
+        attempt_timeout: impl FnOnce(Timeouts) -> Duration,
     ) -> Result<(Self, Cancel), Error> {
         let provider = &core.provider;
         for (name, timeout) in [
@@ -50,7 +50,7 @@ impl<'c> Plan<'c> {
         };
         let timeouts = options.timeouts.or(core.timeouts);
         let plan = Self {
-            attempt_timeout: attempt_timeout(&timeouts),
+            attempt_timeout: attempt_timeout(timeouts),
             timeouts,
             deadline: deadline(core, options.deadline, options.total_timeout),
             budget: budget(core, &policy),

@@ -70,14 +70,14 @@ impl Error {
     /// A refusal before any network: the caller's request or setting is wrong.
     pub(crate) fn refused(provider: &Arc<str>, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::BadRequest)
-            .from_provider(provider)
+            .provided_by(provider)
             .with_message(message)
     }
 
     /// What a dialect refused or found, without what only the client knows.
     pub(crate) fn from_fault(fault: &Fault, provider: &Arc<str>, scrubber: &Scrubber) -> Self {
         let clean = |text: &str| cut(scrubber.scrub(text).into_owned());
-        let mut error = Self::new(fault.kind()).from_provider(provider);
+        let mut error = Self::new(fault.kind()).provided_by(provider);
         let inner = error.inner_mut();
         inner.body_status = fault.status();
         inner.code = fault.code().map(clean);
@@ -89,7 +89,7 @@ impl Error {
         error
     }
 
-    pub(crate) fn from_provider(mut self, provider: &Arc<str>) -> Self {
+    pub(crate) fn provided_by(mut self, provider: &Arc<str>) -> Self {
         self.0.provider = Some(Arc::clone(provider));
         self
     }

@@ -203,10 +203,10 @@ impl Pump {
 
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step, Error>> {
         loop {
-            if let Form::Frames = self.form {
-                if let Some(step) = self.split()? {
-                    return Poll::Ready(Ok(step));
-                }
+            if let Form::Frames = self.form
+                && let Some(step) = self.split()?
+            {
+                return Poll::Ready(Ok(step));
             }
             let Some(body) = &mut self.body else {
                 return Poll::Ready(self.ended());

@@ -159,3 +159,12 @@ fn clients_are_shared_freely_and_errors_are_one_word() {
     moved(client.models());
     let _names: HashSet<ErrorKind> = HashSet::new();
 }
+
+#[test]
+fn a_call_takes_little_room_in_its_callers_future() {
+    let client = builder().build().unwrap();
+    let request = skyl::Request::new("m").user("u");
+    assert!(size_of_val(&client.complete(&request)) < 8 << 10);
+    assert!(size_of_val(&client.stream(&request)) < 8 << 10);
+    assert!(size_of_val(&client.models()) < 8 << 10);
+}

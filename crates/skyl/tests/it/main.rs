@@ -1,6 +1,11 @@
 //! The client over real sockets: against the sandbox, and against raw servers for what no provider
 //! would do on purpose. Waits run on a manual clock, so that no test waits.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests are tests too: a step that fails ends them"
+)]
+
 mod agreement;
 mod bodies;
 mod builder;

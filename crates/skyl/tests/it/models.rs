@@ -51,13 +51,14 @@ async fn a_list_that_cannot_be_had_is_an_error() {
 /// A provider written outside the crate, whose models come in pages.
 #[derive(Debug)]
 struct Paged {
+    name: String,
     base_url: String,
     lists: bool,
 }
 
 impl Dialect for Paged {
     fn name(&self) -> &str {
-        "paged"
+        &self.name
     }
 
     fn base_url(&self) -> &str {
@@ -107,6 +108,7 @@ fn paged(server: &Raw, lists: bool) -> (Client, Events, ManualClock) {
     let events = Events::default();
     let clock = ManualClock::skipping();
     let dialect = Arc::new(Paged {
+        name: "paged".to_owned(),
         base_url: server.base_url(),
         lists,
     });

@@ -1,5 +1,6 @@
 //! A server that says exactly what it is told, byte for byte, one script entry per request.
 
+use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -59,7 +60,10 @@ impl Raw {
         let addr = listener.local_addr().unwrap();
         let (count, open) = watch::channel(0);
         let mut tasks = JoinSet::new();
-        let play = Mutex::new(Play { script, seen: Vec::new() });
+        let play = Mutex::new(Play {
+            script,
+            seen: Vec::new(),
+        });
         let shared = Arc::new(Shared { play, count });
         let server = shared.clone();
         tasks.spawn(async move {
@@ -188,7 +192,7 @@ pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]
         body.len()
     );
     for (name, value) in headers {
-        bytes += &format!("{name}: {value}\r\n");
+        write!(bytes, "{name}: {value}\r\n").unwrap();
     }
     bytes += "\r\n";
     let mut bytes = bytes.into_bytes();

@@ -1,7 +1,5 @@
 //! Streams: the start is retried like any call, the rest never; and every one has its end told.
 
-use std::pin::Pin;
-
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
 use skyl::{
@@ -138,6 +136,8 @@ async fn warnings_about_the_request_are_on_streamed_answers_too() {
 // 64bit/async-openai#23, jeremychone/rust-genai#117: the start of a stream is a call like any other
 #[tokio::test]
 async fn the_start_is_retried_like_complete_hooks_included() {
+    use ErrorKind::{RateLimit, Server, Transport};
+
     let first_error = frames(&[error_frame("server_error", "server_is_overloaded")]);
     let server = Raw::serve(vec![
         error(429, "requests", "rate_limit_exceeded", "slow down"),
@@ -159,7 +159,6 @@ async fn the_start_is_retried_like_complete_hooks_included() {
         .iter()
         .map(|attempt| attempt.kind)
         .collect();
-    use ErrorKind::{RateLimit, Server, Transport};
     assert_eq!(
         kinds,
         [
@@ -224,7 +223,7 @@ async fn after_par(rest: Vec<Act>) -> (skyl::Error, ResponseStream, Bench, Raw) 
     let (events, error) = drain(&mut stream).await;
     assert_eq!(text(&events), "Par");
     assert!(stream.next().await.is_none());
-    (error.expect("must fail"), stream, bench, server)
+    (error.unwrap(), stream, bench, server)
 }
 
 #[tokio::test]
@@ -651,5 +650,4 @@ async fn a_stream_of_tool_calls_starts_at_the_first_call() {
 fn streams_can_be_moved_between_threads_and_polled_without_pinning() {
     fn check<T: Stream<Item = Result<StreamEvent, skyl::Error>> + FusedStream + Send + Unpin>() {}
     check::<ResponseStream>();
-    let _pollable = |stream: &mut ResponseStream| Pin::new(stream).size_hint();
 }

@@ -71,7 +71,6 @@ pub(crate) struct Event {
     pub(crate) retry_stop: Option<RetryStop>,
     pub(crate) why: Option<String>,
     pub(crate) error: Option<String>,
-    pub(crate) duration: Duration,
     pub(crate) first_content: Option<Duration>,
     pub(crate) completed: bool,
 }
@@ -100,7 +99,6 @@ impl Events {
                 retry_stop: event.retry_stop(),
                 why: event.verdict().map(|verdict| verdict.to_string()),
                 error: event.error().map(ToString::to_string),
-                duration: event.duration(),
                 first_content: event.time_to_first_content(),
                 completed: event.completed(),
             });

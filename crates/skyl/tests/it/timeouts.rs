@@ -15,7 +15,7 @@ async fn while_moving<T>(
     server: &Raw,
     moves: &[(usize, Duration)],
 ) -> T {
-    let mover = async {
+    let moving = async {
         for (requests, by) in moves {
             while server.requests().len() < *requests {
                 tokio::task::yield_now().await;
@@ -24,7 +24,7 @@ async fn while_moving<T>(
         }
         std::future::pending::<()>().await;
     };
-    tokio::select! { outcome = call => outcome, () = mover => unreachable!() }
+    tokio::select! { outcome = call => outcome, () = moving => unreachable!() }
 }
 
 async fn stalled(
