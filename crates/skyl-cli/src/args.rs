@@ -3,6 +3,10 @@
 //! Values are parsed here once, into types that cannot be wrong. What a value falls back to when
 //! it is not given (a variable, a policy, a default) is settled in [`crate::settings`], so that no
 //! default stands in two places; that is why nearly everything here is an `Option`.
+#![expect(
+    clippy::doc_markdown,
+    reason = "these comments are the help people read in terminals"
+)]
 
 mod connection;
 mod retry;
@@ -222,8 +226,10 @@ Lengths of time have a unit: 500ms, 30s, 1m30s, 2h; only 0 needs none. An empty 
 unset. A flag goes before a SKYL_ variable, that before the provider's own variable, that before
 the policy, that before the default.
 
-Keys and addresses come from OPENAI_API_KEY and OPENAI_BASE_URL; for compat from SKYL_API_KEY, and
-it may go without. Keys on a command line can be seen by others on the machine: prefer variables.";
+Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, by provider; for
+compat from SKYL_API_KEY, and it may go without. Addresses come from OPENAI_BASE_URL,
+ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL. Keys on a command line can be seen by others on the
+machine: prefer variables.";
 
 const SANDBOX_AFTER_HELP: &str = "\
 Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1.

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use skyl::{CallOptions, Client, ErrorKind, HookEvent};
+use skyl::{CallOptions, Client, ClientBuilder, ErrorKind, HookEvent};
 use skyl_retry::RetryPolicy;
 use skyl_sandbox::{DEFAULT_KEY, Sandbox, Script};
 
@@ -81,8 +81,7 @@ impl Caller {
         };
         let mut builder = connection.provider.connect(&target)?.policy(policy);
         if sandbox.is_some() {
-            // A proxy of the environment knows nothing of a port inside this program.
-            builder = builder.http(|http| http.no_proxy());
+            builder = unproxied(builder);
         }
         if let Some(timeout) = times.timeout {
             builder = builder
@@ -170,6 +169,15 @@ async fn embedded(
         ),
     );
     Ok(sandbox)
+}
+
+/// A proxy of the environment knows nothing of a port inside this program.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method's name is the HTTP library's, on which nothing here depends"
+)]
+fn unproxied(builder: ClientBuilder) -> ClientBuilder {
+    builder.http(|http| http.no_proxy())
 }
 
 /// What a client refuses to be made of came from flags and variables.

@@ -45,10 +45,12 @@ impl Exit {
             | ErrorKind::ContextLength => Self::Request,
             ErrorKind::RateLimit | ErrorKind::QuotaExhausted => Self::Limit,
             ErrorKind::Server | ErrorKind::Decode | ErrorKind::Truncated => Self::Provider,
-            ErrorKind::Transport | ErrorKind::Timeout | ErrorKind::Certificate => Self::Network,
             // With a status somebody answered, and said something nobody can use.
             ErrorKind::Unclassified if status.is_some() => Self::Request,
-            ErrorKind::Unclassified => Self::Network,
+            ErrorKind::Transport
+            | ErrorKind::Timeout
+            | ErrorKind::Certificate
+            | ErrorKind::Unclassified => Self::Network,
             // A closed stream is only read again by a mistake of this program.
             _ => Self::Usage,
         }

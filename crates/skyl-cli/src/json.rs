@@ -119,6 +119,7 @@ pub(crate) fn attempts(attempts: &[Attempt]) -> Vec<AttemptObject> {
 
 /// What a call cost.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the contract's")]
 pub(crate) struct UsageObject {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
@@ -179,7 +180,7 @@ pub(crate) struct Millis(pub(crate) Duration);
 
 impl Serialize for Millis {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.subsec_nanos() % NANOS_PER_MILLI == 0
+        if self.0.subsec_nanos().is_multiple_of(NANOS_PER_MILLI)
             && let Ok(whole) = u64::try_from(self.0.as_millis())
         {
             return serializer.serialize_u64(whole);

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use skyl::anthropic::Anthropic;
+use skyl::gemini::Gemini;
 use skyl::openai::{OpenAi, OpenAiCompatible};
 use skyl::{ApiKey, Client, ClientBuilder};
 
@@ -37,6 +39,13 @@ pub(crate) enum KeyRule {
 pub(crate) struct Target<'a> {
     pub(crate) base_url: Option<&'a str>,
     pub(crate) key: Option<&'a ApiKey>,
+}
+
+impl Target<'_> {
+    /// The key of a provider that needs one; where it is missing, nobody got this far.
+    fn key(&self) -> ApiKey {
+        self.key.cloned().unwrap_or_else(|| ApiKey::new(""))
+    }
 }
 
 impl Provider {
@@ -90,8 +99,23 @@ fn available() -> String {
 }
 
 fn openai(target: &Target<'_>) -> ClientBuilder {
-    let key = target.key.cloned().unwrap_or_else(|| ApiKey::new(""));
-    let dialect = OpenAi::new(key);
+    let dialect = OpenAi::new(target.key());
+    Client::builder(match target.base_url {
+        Some(url) => dialect.base_url(url),
+        None => dialect,
+    })
+}
+
+fn anthropic(target: &Target<'_>) -> ClientBuilder {
+    let dialect = Anthropic::new(target.key());
+    Client::builder(match target.base_url {
+        Some(url) => dialect.base_url(url),
+        None => dialect,
+    })
+}
+
+fn gemini(target: &Target<'_>) -> ClientBuilder {
+    let dialect = Gemini::new(target.key());
     Client::builder(match target.base_url {
         Some(url) => dialect.base_url(url),
         None => dialect,
@@ -99,7 +123,8 @@ fn openai(target: &Target<'_>) -> ClientBuilder {
 }
 
 fn compatible(target: &Target<'_>) -> ClientBuilder {
-    let dialect = OpenAiCompatible::new(target.base_url.unwrap_or_default());
+    // Errors and records call the server by the name it was asked for.
+    let dialect = OpenAiCompatible::new(target.base_url.unwrap_or_default()).name(COMPAT.name);
     Client::builder(match target.key {
         Some(key) => dialect.key(key.clone()),
         None => dialect,
@@ -138,17 +163,11 @@ static OPENAI: Provider = Provider {
     connect: Some(openai),
 };
 
-static RESPONSES: Provider = Provider {
-    name: "responses",
-    connect: None,
-    ..OPENAI
-};
-
 static ANTHROPIC: Provider = Provider {
     name: "anthropic",
     key_vars: &["ANTHROPIC_API_KEY"],
     base_url_vars: &["ANTHROPIC_BASE_URL"],
-    connect: None,
+    connect: Some(anthropic),
     ..OPENAI
 };
 
@@ -156,8 +175,15 @@ static GEMINI: Provider = Provider {
     name: "gemini",
     key_vars: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     base_url_vars: &["GOOGLE_GEMINI_BASE_URL"],
+    connect: Some(gemini),
+    ..OPENAI
+};
+
+/// Known by name, so that asking for it is told apart from a slip of the pen.
+static RESPONSES: Provider = Provider {
+    name: "responses",
     connect: None,
     ..OPENAI
 };
 
-static PROVIDERS: [&Provider; 6] = [&SANDBOX, &OPENAI, &COMPAT, &RESPONSES, &ANTHROPIC, &GEMINI];
+static PROVIDERS: [&Provider; 6] = [&SANDBOX, &OPENAI, &ANTHROPIC, &GEMINI, &COMPAT, &RESPONSES];

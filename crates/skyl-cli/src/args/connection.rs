@@ -12,13 +12,13 @@ use crate::args::{OUTPUT, PROVIDER};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = PROVIDER)]
 pub(crate) struct ConnectionArgs {
-    /// Who answers: sandbox, openai, compat [default: sandbox, or compat with a base URL]
-    /// [env: SKYL_PROVIDER]
+    /// Who answers: sandbox, openai, anthropic, gemini, compat
+    /// [default: sandbox, or compat with a base URL] [env: SKYL_PROVIDER]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) provider: Option<String>,
 
-    /// The provider's address, as its official SDK takes it, up to and including /v1
-    /// [env: SKYL_BASE_URL]
+    /// The provider's address, as its official SDK takes it: for openai and compat up to and
+    /// including /v1, for the others without a version [env: SKYL_BASE_URL]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 

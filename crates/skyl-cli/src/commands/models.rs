@@ -35,13 +35,9 @@ pub(crate) async fn run(
             let models = models.iter().map(ModelObject::of).collect();
             stdout.object(&ModelsObject { models })
         }
-        Form::Text => {
-            let lines: String = models
-                .iter()
-                .map(|model| format!("{}\n", model.id))
-                .collect();
-            stdout.text(&lines)
-        }
+        Form::Text => models
+            .iter()
+            .try_for_each(|model| stdout.text(&format!("{}\n", model.id))),
     }
 }
 

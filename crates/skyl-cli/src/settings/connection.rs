@@ -132,10 +132,11 @@ fn checked(url: &Sourced<String>) -> Result<String, Failure> {
     if authority.as_str().contains('@') {
         return refuse("an address holds no user or password; use --api-key or --header");
     }
-    if uri.query().is_some() || url.value.contains('#') {
-        return refuse("an address has no query and no fragment");
+    // A query stays: some servers want a version there.
+    if url.value.contains('#') {
+        return refuse("an address has no fragment");
     }
-    Ok(url.value.trim_end_matches('/').to_owned())
+    Ok(url.value.clone())
 }
 
 fn key(provider: &Provider, args: &ConnectionArgs, env: &Env) -> Result<Option<ApiKey>, Failure> {

@@ -264,3 +264,44 @@ fn a_file_that_cannot_be_used_is_named_with_its_flag() {
         );
     }
 }
+
+#[test]
+fn a_reader_that_leaves_early_ends_the_program_quietly() {
+    for extra in [&[][..], &["--json"], &["--stream"]] {
+        let mut run = skyl(["chat", "hi"]);
+        for arg in extra {
+            run = run.args([arg]);
+        }
+        let ran = run.nobody_reads();
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(
+            !ran.stderr.contains("panic") && !ran.stderr.contains("error"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_not_lost_silently() {
+    let full = || {
+        std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap()
+    };
+    let ran = skyl(["chat", "hi"]).stdout_to(full());
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(
+        ran.stderr.contains("cannot write to standard output"),
+        "{ran:?}"
+    );
+    // An answer is not lost because its events are.
+    let ran = skyl(["chat", "hi", "--events", "/dev/full"]).run();
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "You said: hi\n"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("--events"), "{ran:?}");
+}

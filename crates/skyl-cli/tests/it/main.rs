@@ -1,5 +1,10 @@
 //! The program from outside: the built binary, real sockets, and waits of a millisecond.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests stop like the tests do"
+)]
+
 mod chat;
 mod events;
 mod exit;

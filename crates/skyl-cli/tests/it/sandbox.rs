@@ -102,7 +102,7 @@ fn a_bad_script_is_refused_with_its_position() {
     ])
     .run();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
-    assert!(ran.stderr.contains("8"), "{ran:?}");
+    assert!(ran.stderr.contains("byte 8"), "{ran:?}");
 }
 
 #[test]

@@ -46,3 +46,22 @@ fn an_interrupted_call_says_what_had_failed_before() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn an_interrupt_ends_the_wait_for_a_prompt_too() {
+    // More than a pipe holds: once all is written, the program is reading.
+    let running = skyl(["chat", "--json", "-"]).start_with(&vec![b'a'; 200_000]);
+    let ran = running.signal("INT");
+    assert_eq!(ran.code, 130, "{ran:?}");
+    assert_eq!(ran.object()["error"]["kind"], "cancelled");
+}
+
+#[test]
+fn an_interrupted_stream_says_what_it_had_delivered() {
+    let run = skyl(["chat", "hello there", "--stream"]).args(["--fault", "stream-stall(1;60000)"]);
+    let mut running = run.start();
+    running.read_to("You");
+    let ran = running.signal("INT");
+    assert_eq!(ran.code, 130, "{ran:?}");
+    assert!(ran.stderr.contains("cancelled"), "{ran:?}");
+}

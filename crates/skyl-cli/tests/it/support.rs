@@ -71,11 +71,46 @@ impl Skyl {
         }
     }
 
-    /// Starts the program and leaves it running.
-    pub(crate) fn start(mut self) -> Running {
-        let mut child = self
+    /// Runs with nobody at the other end of standard output.
+    pub(crate) fn nobody_reads(self) -> Ran {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        self.stdout_to(writer)
+    }
+
+    /// Runs with standard output going elsewhere.
+    pub(crate) fn stdout_to(mut self, to: impl Into<Stdio>) -> Ran {
+        let output = self
             .command
             .stdin(Stdio::null())
+            .stdout(to)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            stdout: String::new(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts the program and leaves it running.
+    pub(crate) fn start(self) -> Running {
+        self.spawn(Stdio::null())
+    }
+
+    /// Starts the program, and returns once it has taken this from a standard input that stays open.
+    pub(crate) fn start_with(self, input: &[u8]) -> Running {
+        let mut running = self.spawn(Stdio::piped());
+        let stdin = running.child.stdin.as_mut().unwrap();
+        stdin.write_all(input).unwrap();
+        running
+    }
+
+    fn spawn(mut self, stdin: Stdio) -> Running {
+        let mut child = self
+            .command
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -121,6 +156,16 @@ impl Running {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
+    }
+
+    /// Reads standard output up to this text, which need not end a line.
+    pub(crate) fn read_to(&mut self, text: &str) {
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while !seen.ends_with(text.as_bytes()) {
+            self.stdout.read_exact(&mut byte).unwrap();
+            seen.push(byte[0]);
+        }
     }
 
     /// Reads standard error up to the line that holds the word.
