@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     answer::{Answer, Call, Whole},
@@ -53,11 +53,7 @@ impl OpenAi {
                 Err(Refusal::method(method.as_str(), &format!("/v1{path}")))
             }
             (path, &Method::GET) if path.starts_with("/models/") => {
-                let id = percent_decoded(&path["/models/".len()..]);
-                let model = known(house)
-                    .find(|model| *model == id)
-                    .ok_or_else(|| Refusal::model(&id))?;
-                Ok(whole(Whole::json(200, &entry(model))))
+                Ok(model(&path["/models/".len()..], house))
             }
             (path, method) => Err(Refusal::path(method.as_str(), &format!("/v1{path}"))),
         }
@@ -148,28 +144,50 @@ fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
     }
 }
 
+/// Key, JSON and model come first, then faults; whatever else is wrong is said by the answer.
 fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
-    let chat = Chat::read(&request.body)?;
-    let model = chat.model.clone();
-    let call = |answer| Call {
-        model: Some(model.clone()),
+    let (document, model) = read::document(&request.body)?;
+    let (answer, tokens) = ordinary(&document, &model, house)
+        .unwrap_or_else(|refusal| (Answer::Whole(refusal.whole()), 0));
+    Ok(Call {
+        model: Some(model),
         refused: false,
-        tokens: write::tokens(&chat),
+        tokens,
         answer,
-    };
+    })
+}
+
+/// The answer without a fault, and its tokens.
+fn ordinary(
+    document: &Map<String, Value>,
+    model: &str,
+    house: &House,
+) -> Result<(Answer, u64), Refusal> {
     // A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
-    let fault = !matches!(Named::of(&model), Named::Plain);
-    if model == "sandbox-echo-key" {
-        return Ok(call(Answer::Whole(errors::echo(&house.key))));
+    let fault = !matches!(Named::of(model), Named::Plain);
+    if !fault && !known(house).any(|known| known == model) && !ODDITIES.contains(&model) {
+        return Err(Refusal::model(model));
     }
-    if !fault && !known(house).any(|known| *known == model) && !ODDITIES.contains(&model.as_str()) {
-        // Not refused unread: the server's script may still have its say.
-        return Ok(call(Answer::Whole(Refusal::model(&model).whole())));
+    let chat = Chat::read(document, model)?;
+    let answer = match model {
+        "sandbox-echo-key" => Answer::Whole(errors::echo(&house.key)),
+        "sandbox-empty" => Answer::Whole(Whole::json(200, &write::empty(model))),
+        _ => write::answer(&chat),
+    };
+    Ok((answer, write::tokens(&chat)))
+}
+
+/// One model of the catalogue; named in the path, it can be a fault like any other.
+fn model(segment: &str, house: &House) -> Call {
+    let id = percent_decoded(segment);
+    let answer = known(house).find(|model| *model == id).map_or_else(
+        || Refusal::model(&id).whole(),
+        |model| Whole::json(200, &entry(model)),
+    );
+    Call {
+        model: Some(id),
+        ..whole(answer)
     }
-    if model == "sandbox-empty" {
-        return Ok(call(Answer::Whole(Whole::json(200, &write::empty(&model)))));
-    }
-    Ok(call(write::answer(&chat)))
 }
 
 fn whole(answer: Whole) -> Call {
@@ -218,12 +236,13 @@ const CATALOGUE: [(&str, &str, u64); 2] = [
 ];
 
 /// Models that answer in an unusual way, every time.
-const ODDITIES: [&str; 5] = [
+const ODDITIES: [&str; 6] = [
     "sandbox-refusal",
     "sandbox-content-filter",
     "sandbox-reasoning",
     "sandbox-parallel-tools",
     "sandbox-empty",
+    "sandbox-echo-key",
 ];
 
 const REQUEST_LIMITS: [&str; 3] = [

@@ -233,7 +233,5 @@ fn ended(error: &io::Error) -> End {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
+    (0..=bytes.len()).find(|at| bytes[*at..].starts_with(wanted))
 }

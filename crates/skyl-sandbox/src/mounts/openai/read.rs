@@ -25,26 +25,30 @@ pub(super) struct Chat {
     pub(super) schema: Option<Value>,
 }
 
+/// The request as a JSON object with the model it names: all a fault needs.
+pub(super) fn document(body: &[u8]) -> Result<(Map<String, Value>, String), Refusal> {
+    let unreadable = || Refusal::invalid("We could not parse the JSON body of your request.", None);
+    let document: Value = serde_json::from_slice(body).map_err(|_| unreadable())?;
+    let Value::Object(request) = document else {
+        return Err(unreadable());
+    };
+    match request.get("model") {
+        Some(Value::String(model)) if !model.is_empty() => {
+            let model = model.clone();
+            Ok((request, model))
+        }
+        _ => Err(Refusal::invalid(
+            "you must provide a model parameter",
+            Some("model"),
+        )),
+    }
+}
+
 impl Chat {
-    pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let unreadable =
-            || Refusal::invalid("We could not parse the JSON body of your request.", None);
-        let document: Value = serde_json::from_slice(body).map_err(|_| unreadable())?;
-        let Value::Object(request) = document else {
-            return Err(unreadable());
-        };
-        let model = match request.get("model") {
-            Some(Value::String(model)) if !model.is_empty() => model.clone(),
-            _ => {
-                return Err(Refusal::invalid(
-                    "you must provide a model parameter",
-                    Some("model"),
-                ));
-            }
-        };
-        let messages = messages(&request)?;
-        let tools = tools(&request)?;
-        let limit = number(&request, "max_completion_tokens")?.or(number(&request, "max_tokens")?);
+    pub(super) fn read(request: &Map<String, Value>, model: &str) -> Result<Self, Refusal> {
+        let messages = messages(request)?;
+        let tools = tools(request)?;
+        let limit = number(request, "max_completion_tokens")?.or(number(request, "max_tokens")?);
         let options = request.get("stream_options");
         if let Some(stop) = request
             .get("stop")
@@ -58,18 +62,18 @@ impl Chat {
             return Err(Refusal::invalid(message, Some("stop")));
         }
         Ok(Self {
-            model,
-            stream: flag(&request, "stream")?.unwrap_or(false),
+            model: model.to_owned(),
+            stream: flag(request, "stream")?.unwrap_or(false),
             include_usage: options.and_then(|o| o.get("include_usage")) == Some(&Value::Bool(true)),
-            choices: choices(&request)?,
+            choices: choices(request)?,
             max_tokens: limit,
             prompt: prompt(messages),
             tool_result: tool_result(messages),
             input: messages.iter().map(text_of).collect::<Vec<_>>().join("\n"),
-            wanted: wanted(&request, &tools)?,
+            wanted: wanted(request, &tools)?,
             tools,
-            parallel: flag(&request, "parallel_tool_calls")?.unwrap_or(true),
-            schema: schema(&request)?,
+            parallel: flag(request, "parallel_tool_calls")?.unwrap_or(true),
+            schema: schema(request)?,
         })
     }
 }
