@@ -8,6 +8,7 @@
 //! does not show both: the counter costs three times what an allocation does, and would make
 //! every contender that allocates look slower than it is.
 
+mod complete;
 mod engine;
 mod measure;
 mod sse;
@@ -36,6 +37,11 @@ const SUITES: &[Suite] = &[
         "the stream decoder beside eventsource-stream and sse-stream",
         sse::run,
     ),
+    (
+        "complete",
+        "one call over loopback beside bare reqwest, in processor time",
+        complete::run,
+    ),
 ];
 
 #[expect(
@@ -47,7 +53,10 @@ fn main() -> ExitCode {
     let mut effort = Effort::Full;
     let mut names = Vec::new();
     for argument in std::env::args().skip(1) {
-        if argument == "--smoke" {
+        if argument == "serve" {
+            complete::serve();
+            return ExitCode::SUCCESS;
+        } else if argument == "--smoke" {
             effort = Effort::Smoke;
         } else if SUITES.iter().any(|(name, ..)| *name == argument) {
             names.push(argument);
