@@ -12,7 +12,7 @@ mod connection;
 mod retry;
 
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -158,6 +158,22 @@ pub(crate) struct SandboxArgs {
     #[arg(long)]
     pub(crate) script: Option<Script>,
 
+    /// Give this share of the requests a fault, from 0 to 1
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    pub(crate) chaos: Option<f64>,
+
+    /// Which requests those are, and which faults: a function of this and of their bodies
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "chaos")]
+    pub(crate) seed: u64,
+
+    /// Take this many requests per minute, and say so in truthful headers
+    #[arg(long, value_name = "N")]
+    pub(crate) rpm: Option<NonZeroU32>,
+
+    /// Take this many tokens per minute, input and output
+    #[arg(long, value_name = "N")]
+    pub(crate) tpm: Option<NonZeroU32>,
+
     /// How many journal entries and script positions are kept; the oldest go first
     #[arg(long, value_name = "N", default_value = "100000")]
     pub(crate) keep: NonZeroUsize,
@@ -203,8 +219,17 @@ pub(crate) struct ExplainArgs {
     pub(crate) now: Option<Moment>,
 
     /// The longest wait that is obeyed [default: 5m] [env: SKYL_RETRY_AFTER_CAP]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, alias = "retry-after-cap", value_name = "LENGTH", value_parser = length)]
     pub(crate) cap: Option<Duration>,
+}
+
+/// Reads a share; a NaN is in no range.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 pub(crate) const PROVIDER: &str = "Provider";
@@ -233,8 +258,9 @@ machine: prefer variables.";
 
 const SANDBOX_AFTER_HELP: &str = "\
 Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1.
-Ask for faults by model name: sandbox-status-503, sandbox-stream-truncate, sandbox-stream-error,
-sandbox-do-<script>. What reached it: GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
+Models: gpt-5.6, gpt-5.4-nano; and those that fail on demand: sandbox-status-503,
+sandbox-stream-truncate, sandbox-stream-error, sandbox-do-<script>. What reached it:
+GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 A value that cannot be read is explained too, and is no failure of this command.";

@@ -84,9 +84,8 @@ impl Caller {
             builder = unproxied(builder);
         }
         if let Some(timeout) = times.timeout {
-            builder = builder
-                .attempt_timeout(timeout)
-                .first_content_timeout(timeout);
+            // It is a stream's limit to the first content as well.
+            builder = builder.attempt_timeout(timeout);
         }
         if let Some(timeout) = times.connect_timeout {
             builder = builder.connect_timeout(timeout);

@@ -12,7 +12,7 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escape(text, |c| c == '\t')
 }
 
-/// Text for a terminal: as [`line`], but line ends stay.
+/// Text for a terminal: as [`line()`], but line ends stay.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
     escape(text, |c| c == '\t' || c == '\n')
 }

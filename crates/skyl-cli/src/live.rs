@@ -32,13 +32,15 @@ impl Live {
 
     /// Takes a hook event.
     pub(crate) fn attempt(&self, event: &HookEvent<'_>) {
-        let wait = event.planned_wait();
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner) =
-            wait.map(|wait| self.clock.now().saturating_add(wait));
+        self.wait_for(event.planned_wait());
         if let Some(line) = line(event) {
             self.stderr.line(Tone::Aside, &line);
         }
-        self.draw();
+    }
+
+    fn wait_for(&self, wait: Option<Duration>) {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) =
+            wait.map(|wait| self.clock.now().saturating_add(wait));
     }
 
     /// Counts down for as long as it is polled. It never ends: it runs beside the call.
@@ -125,6 +127,50 @@ const BEAT: Duration = Duration::from_millis(100);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stderr::{Look, page};
+
+    #[tokio::test(start_paused = true)]
+    async fn the_wait_counts_down_on_a_terminal() {
+        let (stderr, written) = page(Look {
+            live: true,
+            colour: false,
+        });
+        let live = Live::new(stderr);
+        live.wait_for(Some(Duration::from_millis(250)));
+        tokio::select! {
+            () = live.count_down() => {}
+            () = live.clock.sleep(Duration::from_millis(350)) => {}
+        }
+        let shown: Vec<String> = written()
+            .split("\r\x1b[K")
+            .map(|line| line.trim().to_owned())
+            .collect();
+        let expected = [
+            "",
+            "next attempt in 0.3s",
+            "next attempt in 0.2s",
+            "next attempt in 0.1s",
+            "trying again",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_counts_down_on_a_pipe_or_without_a_wait() {
+        for (live, wait) in [(false, Some(Duration::from_millis(250))), (true, None)] {
+            let (stderr, written) = page(Look {
+                live,
+                colour: false,
+            });
+            let live = Live::new(stderr);
+            live.wait_for(wait);
+            tokio::select! {
+                () = live.count_down() => {}
+                () = live.clock.sleep(Duration::from_millis(350)) => {}
+            }
+            assert_eq!(written(), "");
+        }
+    }
 
     #[test]
     fn a_countdown_never_shows_nothing_while_time_is_left() {

@@ -1,7 +1,7 @@
 //! `skyl sandbox`: the fake providers, for every language.
 
 use serde::Serialize;
-use skyl_sandbox::{Sandbox, Tls};
+use skyl_sandbox::{Chaos, DEFAULT_KEY, Sandbox, Tls};
 
 use crate::args::{SandboxArgs, TlsKind};
 use crate::failure::Failure;
@@ -24,6 +24,16 @@ pub(crate) async fn run(
     if let Some(script) = &args.script {
         builder = builder.script(script.clone());
     }
+    // The parser lets no other share through.
+    if let Some(chaos) = args.chaos.and_then(|rate| Chaos::new(rate, args.seed)) {
+        builder = builder.chaos(chaos);
+    }
+    if let Some(limit) = args.rpm {
+        builder = builder.requests_per_minute(limit);
+    }
+    if let Some(limit) = args.tpm {
+        builder = builder.tokens_per_minute(limit);
+    }
     if let Some(kind) = args.tls {
         builder = builder.tls(match kind {
             TlsKind::SelfSigned => Tls::SelfSigned,
@@ -36,17 +46,18 @@ pub(crate) async fn run(
         .await
         .map_err(|error| started(args, &error))?;
     let base_url = sandbox.url();
-    stderr.line(
-        Tone::Plain,
-        &format!(
-            "skyl sandbox: key `{}`, mounts /openai/v1 and /compat/v1",
-            args.key
-        ),
-    );
-    stderr.line(
-        Tone::Plain,
-        &format!("skyl sandbox: journal at {base_url}/_sandbox/journal; Ctrl-C ends it"),
-    );
+    // Somebody may have given it a key that opens other doors too.
+    let key = if args.key == DEFAULT_KEY {
+        DEFAULT_KEY
+    } else {
+        "as given"
+    };
+    for line in [
+        format!("sandbox: key {key}, mounts /openai/v1 and /compat/v1"),
+        format!("sandbox: journal at {base_url}/_sandbox/journal; an interrupt ends it"),
+    ] {
+        stderr.line(Tone::Aside, &line);
+    }
     match form {
         Form::Text => stdout.line(&base_url)?,
         Form::Json => stdout.object(&SandboxObject {

@@ -70,6 +70,72 @@ fn another_program_of_ours_can_call_it() {
     assert_eq!(journal.as_array().unwrap().len(), 3, "{journal}");
 }
 
+/// Asks with this prompt, once, and gives the exit code.
+fn ask_once(url: &str, prompt: &str) -> i32 {
+    let url = format!("{url}/openai/v1");
+    skyl([
+        "chat",
+        prompt,
+        "--provider",
+        "openai",
+        "--base-url",
+        &url,
+        "--model",
+        "gpt-5.6",
+    ])
+    .args(["--max-retries", "0"])
+    .env("OPENAI_API_KEY", "sandbox-key")
+    .run()
+    .code
+}
+
+#[test]
+fn chaos_is_the_same_for_the_same_seed_and_the_same_prompts() {
+    let prompts = ["a", "b", "c", "d", "e", "f"];
+    let codes = |seed: &str| {
+        let (_running, url) = serve(["--chaos", "0.7", "--seed", seed]);
+        prompts.map(|prompt| ask_once(&url, prompt))
+    };
+    let seven = codes("7");
+    assert_eq!(codes("7"), seven);
+    assert_ne!(codes("8"), seven);
+    let (_running, url) = serve(["--chaos", "0"]);
+    assert_eq!(ask_once(&url, "a"), 0);
+}
+
+#[test]
+fn a_limit_is_a_limit() {
+    for flag in ["--rpm", "--tpm"] {
+        let (_running, url) = serve([flag, "1"]);
+        let codes = ["a", "b", "c"].map(|prompt| ask_once(&url, prompt));
+        assert!(codes[1..].contains(&5), "{flag}: {codes:?}");
+    }
+}
+
+#[test]
+fn shares_and_limits_that_are_none_are_wrong_usage() {
+    for args in [
+        ["--chaos", "1.1"],
+        ["--chaos", "NaN"],
+        ["--chaos", "-0.1"],
+        ["--rpm", "0"],
+        ["--seed", "1"],
+    ] {
+        let ran = skyl(["sandbox", "--addr", "127.0.0.1:0"]).args(args).run();
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, ""),
+            "{args:?}: {ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_key_of_ones_own_is_not_printed() {
+    let mut running = skyl(["sandbox", "--addr", "127.0.0.1:0", "--key", "very-own-key"]).start();
+    assert!(!running.wait_for("key").contains("very-own-key"));
+}
+
 #[test]
 fn an_object_can_be_asked_for() {
     let (_running, line) = serve(["--json"]);
