@@ -15,9 +15,27 @@
 //! | `sandbox-empty` | a 200 with neither an answer nor an error |
 //! | `sandbox-echo-key` | a 401 that quotes the key it was shown, in three spellings |
 //!
-//! Everything that reached the sandbox is in its journal ([`Sandbox::journal`], or
-//! `GET /_sandbox/journal`): a request is read to its end, matched to its step and journaled before
-//! any byte or fault goes out, so an assertion on the journal never races the answer.
+//! Steps, outcomes and ways of delivery are those of a [`Script`]; the same grammar serves the whole
+//! server with [`SandboxBuilder::script`].
+//!
+//! | path | what is there |
+//! |---|---|
+//! | `/openai/v1` | `POST /chat/completions`, `GET /models`, `GET /models/{id}` |
+//! | `/compat/v1` | the same shapes, as a compatible server |
+//! | `GET /healthz` | `{"status":"ok","sandbox":true}` |
+//! | `GET /_sandbox/journal?after=SEQ&limit=N` | the entries after that one, oldest first |
+//! | `GET /_sandbox/stats` | counters, those of what was dropped among them |
+//! | `DELETE /_sandbox/journal`, `DELETE /_sandbox/scripts` | forgets entries, positions of scripts |
+//!
+//! The mounts ask for the key and refuse a wrong or missing one as the provider does; the
+//! sandbox's own endpoints ask for none and are not journaled. A request is checked in this order:
+//! key, JSON and model, fault in the model's name, limiter, [`Chaos`], the server's script, and
+//! last what the ordinary answer needs: a known model, messages, tools.
+//!
+//! Everything that reached a mount is in the journal ([`Sandbox::journal`]): a request is read to
+//! its end, matched to its step and journaled before any byte or fault goes out, so an assertion on
+//! the journal never races the answer. A fault by name needs nothing but the name:
+//! `{"model":"sandbox-status-503"}` is a whole request.
 //!
 //! The sandbox shares no wire code with any client: its bytes are written from the vendors'
 //! documentation, so that a mistake cannot hide on both sides. It is no model: texts are fixed

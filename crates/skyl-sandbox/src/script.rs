@@ -7,17 +7,6 @@
 //!
 //! This module is pure: text in, steps or a [`ScriptError`] out. It never guesses: an unknown verb,
 //! key or number is refused with its position and with what would have been right.
-//!
-//! ```
-//! use skyl_sandbox::Script;
-//!
-//! let script: Script = "429(ra=1)*2,reset,ok".parse()?;
-//! assert_eq!(script.to_string(), "429(ra=1)*2,reset,ok");
-//!
-//! let error = "429(after=1)".parse::<Script>().unwrap_err();
-//! assert_eq!(error.position(), 4);
-//! # Ok::<(), skyl_sandbox::ScriptError>(())
-//! ```
 
 mod parse;
 mod print;
@@ -26,9 +15,67 @@ mod tests;
 
 use std::{error::Error, fmt, num::NonZeroUsize, str::FromStr, time::Duration};
 
-/// A parsed fault script: 1 to 256 steps.
+/// A parsed fault script: 1 to 256 steps, one per request, the last one repeated.
 ///
-/// Made with [`str::parse`]; printed in a canonical form that parses to the same script.
+/// Made with [`str::parse`]; printed in a canonical form that parses to the same script. Letters
+/// count: `OK` is no verb. A script has at most 8 KiB.
+///
+/// ```text
+/// script = step *( "," step )
+/// step   = verb *( "+" verb ) [ "*" 1..10000 ]       for example 503(ra=1)+stall(200)*2
+/// verb   = word [ "(" arg *( ";" arg ) ")" ]
+/// arg    = number | key "=" value                    value: any byte but ";", ")" and controls
+/// ```
+///
+/// A step has at most one outcome (default `ok`) and any of the delivery verbs, each once, in any
+/// order. Times are milliseconds and may have a fraction; none is longer than seven days, however
+/// many digits it has.
+///
+/// | outcome | what the client gets |
+/// |---|---|
+/// | `ok` | the ordinary answer |
+/// | `200` … `599` | that status with the provider's error object; 204, 205 and 304 without a body |
+/// | `reset`, `close` | RST, FIN, before any byte |
+/// | `reset-mid`, `close-mid` | the same in mid-body; on a stream after the first content frame |
+/// | `first-error` | a 200 stream whose first frame is the provider's overload error |
+/// | `stream-truncate(n)` | the proper end of the HTTP body after `n` content frames (default 1) |
+/// | `stream-error(n)` | the overload error after `n` content frames, then the proper end |
+/// | `stream-reset(n)` | RST after `n` content frames |
+/// | `stream-stall(n;ms)` | silence after `n` content frames, then the rest |
+///
+/// With fewer content frames than `n` the place is after the last of them: the finish reason and
+/// the terminal mark never come. On a request without streaming `first-error` and `stream-error`
+/// give a 200 with the error as body, `stream-truncate` is `close-mid`, `stream-reset` is
+/// `reset-mid`, `stream-stall` is `stall-mid`.
+///
+/// | argument of a status | what it adds |
+/// |---|---|
+/// | `ra=2.5` | `Retry-After` in seconds, sent as written |
+/// | `ra-ms=1500` | `retry-after-ms`, sent as written |
+/// | `ra-date=+30`, `ra-date=-30` | `Retry-After` as a date so many seconds from now |
+/// | `ra-raw=…` | `Retry-After` with any value |
+/// | `should-retry=true` or `false` | `x-should-retry` |
+/// | `body=quota` or `context` or `overloaded` | that error object, whatever the status |
+/// | `body=html` or `empty` or `cut` | a proxy's page, no bytes, half an error object |
+///
+/// | delivery | what it does |
+/// |---|---|
+/// | `stall(ms)` | waits before the headers, or before the RST or FIN |
+/// | `stall-mid(ms)` | waits where `close-mid` would cut, then goes on |
+/// | `slow(ms)` | waits before each chunk: a frame, or a body that is no stream |
+/// | `split(n)` | chunks of `n` bytes, whatever the frames |
+/// | `comments(ms)` | for that long a comment every 10 ms ahead of the first frame; a blank line without streaming |
+///
+/// ```
+/// use skyl_sandbox::Script;
+///
+/// let script: Script = "split(3)+503(ra=1)*2,reset,ok".parse()?;
+/// assert_eq!(script.to_string(), "503(ra=1)+split(3)*2,reset,ok");
+///
+/// let error = "429(after=1)".parse::<Script>().unwrap_err();
+/// assert_eq!(error.position(), 4);
+/// # Ok::<(), skyl_sandbox::ScriptError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     // Invariant: never empty, at most `MAX_STEPS`.

@@ -199,10 +199,6 @@ fn settle(
     head: Parts,
     body: Received,
 ) -> (Plan, Vec<(&'static str, String)>) {
-    let now = Now {
-        elapsed: server.origin.elapsed(),
-        wall: timing::wall(),
-    };
     let path = head.uri.path().to_owned();
     let headers = redacted(&head.headers);
     let kept = if body.bytes > MAX_BODY_BYTES {
@@ -233,6 +229,11 @@ fn settle(
     let model = call.model.clone();
     server.ledger.record(&request.body, |place| {
         let seq = place.seq;
+        // Read under the lock, so that the journal's times are in its order.
+        let now = Now {
+            elapsed: server.origin.elapsed(),
+            wall: timing::wall(),
+        };
         let (step, plan, limits) = matched(server, mount, call, place, &body.sha256, now);
         let entry = JournalEntry {
             seq,
@@ -268,7 +269,7 @@ fn refuse_broken_script(mount: &dyn Mount, call: Call) -> Call {
     }
 }
 
-/// The moment a request was read to its end.
+/// The moment a request got its place.
 #[derive(Clone, Copy, Debug)]
 struct Now {
     /// Since the sandbox started.

@@ -12,6 +12,7 @@ mod exchange;
 mod faults;
 mod hangup;
 mod journal;
+mod limits;
 mod stream;
 mod support;
 mod tls;

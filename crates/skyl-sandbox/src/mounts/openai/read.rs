@@ -47,7 +47,7 @@ pub(super) fn document(body: &[u8]) -> Result<(Map<String, Value>, String), Refu
 impl Chat {
     pub(super) fn read(request: &Map<String, Value>, model: &str) -> Result<Self, Refusal> {
         let messages = messages(request)?;
-        let tools = tools(request)?;
+        let (tools, wanted) = tools_and_choice(request)?;
         let limit = number(request, "max_completion_tokens")?.or(number(request, "max_tokens")?);
         let options = request.get("stream_options");
         if let Some(stop) = request
@@ -70,7 +70,7 @@ impl Chat {
             prompt: prompt(messages),
             tool_result: tool_result(messages),
             input: messages.iter().map(text_of).collect::<Vec<_>>().join("\n"),
-            wanted: wanted(request, &tools)?,
+            wanted,
             tools,
             parallel: flag(request, "parallel_tool_calls")?.unwrap_or(true),
             schema: schema(request)?,
@@ -218,19 +218,43 @@ fn tools(request: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
     let Some(tools) = request.get("tools").filter(|tools| !tools.is_null()) else {
         return Ok(Vec::new());
     };
-    let name_of = |tool: &Value| {
-        let name = tool.get("function")?.get("name")?.as_str()?;
-        Some(name.to_owned())
-    };
     let names = tools
         .as_array()
-        .map(|tools| tools.iter().map(name_of).collect::<Option<Vec<_>>>());
+        .map(|tools| tools.iter().map(function_name).collect::<Option<Vec<_>>>());
     match names {
         Some(Some(names)) if !names.is_empty() => Ok(names),
         _ => Err(Refusal::invalid(
             "Invalid 'tools': expected functions, each with a name.",
             Some("tools"),
         )),
+    }
+}
+
+/// The tools that may be called, and whether one must be.
+fn tools_and_choice(request: &Map<String, Value>) -> Result<(Vec<String>, Wanted), Refusal> {
+    let mut tools = tools(request)?;
+    let allowed = request.get("tool_choice").filter(|choice| {
+        choice
+            .get("type")
+            .is_some_and(|kind| kind == "allowed_tools")
+    });
+    let Some(allowed) = allowed else {
+        let wanted = wanted(request, &tools)?;
+        return Ok((tools, wanted));
+    };
+    let refuse = || Refusal::invalid("Invalid 'tool_choice.allowed_tools'.", Some("tool_choice"));
+    let allowed = allowed.get("allowed_tools").ok_or_else(refuse)?;
+    let wanted = allowed.get("mode").and_then(Value::as_str).and_then(mode);
+    let names = allowed.get("tools").and_then(Value::as_array);
+    let names = names.map(|names| names.iter().map(function_name).collect::<Option<Vec<_>>>());
+    match (wanted, names) {
+        (Some(wanted @ (Wanted::Auto | Wanted::Required)), Some(Some(names)))
+            if !names.is_empty() && names.iter().all(|name| tools.contains(name)) =>
+        {
+            tools.retain(|tool| names.contains(tool));
+            Ok((tools, wanted))
+        }
+        _ => Err(refuse()),
     }
 }
 
@@ -244,21 +268,26 @@ fn wanted(request: &Map<String, Value>, tools: &[String]) -> Result<Wanted, Refu
         return refuse("'tool_choice' is only allowed when 'tools' are specified.");
     }
     match choice {
-        Value::String(word) if word == "auto" => Ok(Wanted::Auto),
-        Value::String(word) if word == "none" => Ok(Wanted::None),
-        Value::String(word) if word == "required" => Ok(Wanted::Required),
-        other => match other
-            .get("function")
-            .and_then(|f| f.get("name"))
-            .and_then(Value::as_str)
-        {
-            Some(name) if tools.iter().any(|tool| tool == name) => {
-                Ok(Wanted::Named(name.to_owned()))
-            }
+        Value::String(word) => mode(word).map_or_else(|| refuse("Invalid 'tool_choice'."), Ok),
+        other => match function_name(other) {
+            Some(name) if tools.contains(&name) => Ok(Wanted::Named(name)),
             Some(_) => refuse("Invalid 'tool_choice': the function is not among the 'tools'."),
             None => refuse("Invalid 'tool_choice'."),
         },
     }
+}
+
+fn mode(word: &str) -> Option<Wanted> {
+    match word {
+        "auto" => Some(Wanted::Auto),
+        "none" => Some(Wanted::None),
+        "required" => Some(Wanted::Required),
+        _ => None,
+    }
+}
+
+fn function_name(tool: &Value) -> Option<String> {
+    Some(tool.get("function")?.get("name")?.as_str()?.to_owned())
 }
 
 fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {

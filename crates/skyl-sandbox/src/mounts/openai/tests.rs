@@ -248,6 +248,46 @@ fn tools_are_called_complete_and_streamed_alike() {
 }
 
 #[test]
+fn a_call_by_a_named_choice_finishes_like_prose() {
+    let tools = json!([{"type": "function", "function": {"name": "a"}}, {"type": "function", "function": {"name": "b"}}]);
+    let choose = |choice: Value| {
+        let (status, answer) = ask(&with(
+            prompt("x"),
+            &json!({"tools": tools, "tool_choice": choice}),
+        ));
+        let choice = answer["choices"][0].clone();
+        let called = choice["message"]["tool_calls"][0]["function"]["name"].clone();
+        (status, choice["finish_reason"].clone(), called)
+    };
+    let named = json!({"type": "function", "function": {"name": "b"}});
+    assert_eq!(choose(named.clone()), (200, json!("stop"), json!("b")));
+    assert_eq!(
+        choose(json!("required")),
+        (200, json!("tool_calls"), json!("a"))
+    );
+    let allowed = |mode: &str, tools: Value| json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}});
+    assert_eq!(
+        choose(allowed("required", json!([named]))),
+        (200, json!("tool_calls"), json!("b"))
+    );
+    assert_eq!(
+        choose(allowed("auto", json!([named]))),
+        (200, json!("stop"), Value::Null)
+    );
+    let other = json!({"type": "function", "function": {"name": "c"}});
+    for wrong in [
+        json!("sometimes"),
+        json!({}),
+        other.clone(),
+        allowed("none", json!([named])),
+        allowed("auto", json!([other])),
+        allowed("auto", json!([])),
+    ] {
+        assert_eq!(choose(wrong.clone()).0, 400, "{wrong}");
+    }
+}
+
+#[test]
 fn a_schema_gets_a_document_in_several_pieces() {
     let format = json!({"response_format": {"type": "json_schema", "json_schema": {"name": "r",
         "schema": {"type": "object", "properties": {"city": {"type": "string"}, "n": {"type": "integer"}}}}}});

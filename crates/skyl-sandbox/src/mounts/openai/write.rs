@@ -8,7 +8,7 @@ use crate::{
     answer::{Answer, EVENT_STREAM, Frame, Role, Whole},
     mounts::{
         schema,
-        words::{self, ToolCall},
+        words::{self, ToolCall, Wanted},
     },
 };
 
@@ -22,7 +22,10 @@ enum Says {
     },
     Refusal,
     Filtered,
-    Calls(Vec<ToolCall>),
+    Calls {
+        calls: Vec<ToolCall>,
+        named: bool,
+    },
 }
 
 impl Says {
@@ -38,7 +41,10 @@ impl Says {
         if let Some(tool) = words::tool(&chat.tools, &chat.wanted, &chat.prompt) {
             let both = chat.model == "sandbox-parallel-tools" && chat.parallel;
             let calls = (1..=if both { 2 } else { 1 }).map(|number| ToolCall::nth(number, tool));
-            return Self::Calls(calls.collect());
+            return Self::Calls {
+                calls: calls.collect(),
+                named: matches!(chat.wanted, Wanted::Named(_)),
+            };
         }
         if let Some(document) = chat.schema.as_ref().and_then(schema::document) {
             return Self::Text {
@@ -63,9 +69,10 @@ impl Says {
     fn finish(&self) -> &'static str {
         match self {
             Self::Text { cut: true, .. } => "length",
-            Self::Text { .. } | Self::Refusal => "stop",
+            // With a named tool the provider says `stop`, though a call is there.
+            Self::Text { .. } | Self::Refusal | Self::Calls { named: true, .. } => "stop",
             Self::Filtered => "content_filter",
-            Self::Calls(_) => "tool_calls",
+            Self::Calls { named: false, .. } => "tool_calls",
         }
     }
 
@@ -83,7 +90,7 @@ impl Says {
             }
             Self::Refusal => message(Value::Null, json!(REFUSAL)),
             Self::Filtered => message(Value::Null, Value::Null),
-            Self::Calls(calls) => {
+            Self::Calls { calls, .. } => {
                 let mut message = message(Value::Null, Value::Null);
                 message["tool_calls"] = calls.iter().map(|call| {
                     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
@@ -104,7 +111,7 @@ impl Says {
             }
             Self::Refusal => (words::tokens(REFUSAL), 0),
             Self::Filtered => (0, 0),
-            Self::Calls(calls) => (
+            Self::Calls { calls, .. } => (
                 calls.iter().map(|call| words::tokens(call.arguments)).sum(),
                 0,
             ),
@@ -132,7 +139,7 @@ impl Says {
                 .map(|piece| json!({"refusal": piece}))
                 .collect(),
             Self::Filtered => Vec::new(),
-            Self::Calls(calls) => calls
+            Self::Calls { calls, .. } => calls
                 .iter()
                 .enumerate()
                 .flat_map(|(index, call)| {
@@ -212,7 +219,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
     let choice = |index: u64, delta: &Value, finish: Value| json!([{"index": index, "delta": delta, "logprobs": null, "finish_reason": finish}]);
     let mut frames = Vec::new();
     let opening = match says {
-        Says::Calls(_) | Says::Filtered => {
+        Says::Calls { .. } | Says::Filtered => {
             json!({"role": "assistant", "content": null, "refusal": null})
         }
         Says::Text { .. } | Says::Refusal => {
