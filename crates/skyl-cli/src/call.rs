@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::live::Live;
 use crate::program::Context;
 use crate::provider::Target;
-use crate::settings::{Connection, Header, Times};
+use crate::settings::{Connection, Header, Source, Times};
 use crate::stderr::{Stderr, Tone};
 use crate::stdout::Form;
 
@@ -31,6 +31,7 @@ pub(crate) struct Watch<'a> {
 pub(crate) struct Caller {
     pub(crate) client: Client,
     headers: Vec<Header>,
+    key_source: Option<Source>,
     live: Arc<Live>,
     events: Option<Arc<Events>>,
     stderr: Stderr,
@@ -64,9 +65,9 @@ impl Caller {
         let sandbox_url = sandbox
             .as_ref()
             .map(|sandbox| sandbox.base_url("/openai/v1"));
-        let key = connection
-            .key
-            .clone()
+        let given = connection.key.as_ref();
+        let key = given
+            .map(|key| key.value.clone())
             .or_else(|| sandbox.as_ref().map(|_| DEFAULT_KEY.into()));
         if key
             .as_ref()
@@ -110,6 +111,7 @@ impl Caller {
         Ok(Self {
             client,
             headers: connection.headers.clone(),
+            key_source: given.map(|key| key.source),
             live,
             events,
             stderr: context.stderr.clone(),
@@ -128,7 +130,10 @@ impl Caller {
     }
 
     /// Runs a call with the countdown beside it.
-    pub(crate) async fn beside<T>(&self, call: impl Future<Output = T>) -> T {
+    pub(crate) async fn beside<T>(
+        &self,
+        call: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         let done = tokio::select! {
             biased;
             done = call => done,
@@ -140,7 +145,19 @@ impl Caller {
             self.stderr
                 .line(Tone::Alarm, &format!("warning: --events: {why}"));
         }
-        done
+        done.map_err(|failure| self.advise(failure))
+    }
+
+    /// Names what only this side knows: of several places a key can come from, which one it was.
+    fn advise(&self, mut failure: Failure) -> Failure {
+        if let Failure::Call(call) = &mut failure
+            && call.error.kind() == ErrorKind::Auth
+        {
+            call.advice = self
+                .key_source
+                .map(|source| format!("the key came from {source}"));
+        }
+        failure
     }
 }
 

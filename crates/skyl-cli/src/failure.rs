@@ -29,6 +29,19 @@ pub(crate) struct FailedCall {
     pub(crate) error: Error,
     pub(crate) text: String,
     pub(crate) tool_calls: Vec<ToolCall>,
+    /// What this side knows of the cause, in one line.
+    pub(crate) advice: Option<String>,
+}
+
+impl FailedCall {
+    pub(crate) fn new(error: Error, text: String, tool_calls: Vec<ToolCall>) -> Self {
+        Self {
+            error,
+            text,
+            tool_calls,
+            advice: None,
+        }
+    }
 }
 
 impl Failure {
@@ -74,10 +87,6 @@ impl Failure {
 /// A call that failed before it delivered anything.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Call(Box::new(FailedCall {
-            error,
-            text: String::new(),
-            tool_calls: Vec::new(),
-        }))
+        Self::Call(Box::new(FailedCall::new(error, String::new(), Vec::new())))
     }
 }

@@ -48,6 +48,7 @@ impl<'a> FailureObject<'a> {
             error,
             text,
             tool_calls,
+            ..
         } = call;
         Self {
             error: ErrorObject::of(error),

@@ -18,7 +18,7 @@ pub(crate) fn report(failure: &Failure, form: Form, stdout: &Stdout, stderr: &St
         Failure::Arguments { rendered, .. } => stderr.block(rendered),
         Failure::Call(call) => {
             stderr.line(Tone::Alarm, &call.error.to_string());
-            for detail in details(&call.error) {
+            for detail in call.advice.iter().cloned().chain(details(&call.error)) {
                 stderr.line(Tone::Plain, &format!("  {detail}"));
             }
         }

@@ -61,9 +61,8 @@ pub(crate) async fn run(
             .beside(streamed(&caller, &request, options, shown))
             .await?
     } else {
-        caller
-            .beside(caller.client.complete_with(&request, options))
-            .await?
+        let call = async { Ok(caller.client.complete_with(&request, options).await?) };
+        caller.beside(call).await?
     };
     notes(&response, *form, stderr);
     match form {
@@ -146,11 +145,8 @@ fn broken(stream: &ResponseStream, error: skyl::Error, shown: Option<&Stdout>) -
     }
     let partial = stream.partial();
     let tool_calls: Vec<ToolCall> = partial.message.tool_calls().cloned().collect();
-    Failure::Call(Box::new(FailedCall {
-        error,
-        text: partial.message.text(),
-        tool_calls,
-    }))
+    let text = partial.message.text();
+    Failure::Call(Box::new(FailedCall::new(error, text, tool_calls)))
 }
 
 /// What is worth knowing about an answer beside its text.

@@ -29,7 +29,8 @@ pub(crate) async fn run(
     };
     let caller = Caller::open(&connection, policy, times, watch, context).await?;
     let options = caller.options(interrupt);
-    let models = caller.beside(caller.client.models_with(options)).await?;
+    let call = async { Ok(caller.client.models_with(options).await?) };
+    let models = caller.beside(call).await?;
     match form {
         Form::Json => {
             let models = models.iter().map(ModelObject::of).collect();

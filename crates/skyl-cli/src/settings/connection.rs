@@ -18,7 +18,7 @@ pub(crate) struct Connection {
     /// Who chose the provider; `None` is the default.
     pub(crate) chosen_by: Option<Source>,
     pub(crate) base_url: Option<String>,
-    pub(crate) key: Option<ApiKey>,
+    pub(crate) key: Option<Sourced<ApiKey>>,
     pub(crate) headers: Vec<Header>,
 }
 
@@ -139,15 +139,27 @@ fn checked(url: &Sourced<String>) -> Result<String, Failure> {
     Ok(url.value.clone())
 }
 
-fn key(provider: &Provider, args: &ConnectionArgs, env: &Env) -> Result<Option<ApiKey>, Failure> {
+fn key(
+    provider: &Provider,
+    args: &ConnectionArgs,
+    env: &Env,
+) -> Result<Option<Sourced<ApiKey>>, Failure> {
     if let Some(Secret(key)) = &args.api_key
         && !key.trim().is_empty()
     {
-        return Ok(Some(ApiKey::new(key.as_str())));
+        let source = Source::Flag("--api-key");
+        return Ok(Some(Sourced {
+            value: ApiKey::new(key.as_str()),
+            source,
+        }));
     }
     for &var in provider.key_vars {
         if let Some(key) = env.text(var)? {
-            return Ok(Some(ApiKey::new(key)));
+            let source = Source::Variable(var);
+            return Ok(Some(Sourced {
+                value: ApiKey::new(key),
+                source,
+            }));
         }
     }
     match provider.key_rule {

@@ -63,7 +63,12 @@ fn a_key_on_the_line_goes_before_the_variable() {
     let wrong = server
         .chat(["hi", "-m", "gpt-5.6"])
         .env("OPENAI_API_KEY", "wrong-key-entirely");
-    assert_eq!(wrong.run().code, 3);
+    let ran = wrong.run();
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(
+        ran.stderr.contains("the key came from OPENAI_API_KEY"),
+        "{ran:?}"
+    );
     let right = server.chat(["hi", "-m", "gpt-5.6", "--api-key", "sandbox-key"]);
     assert_eq!(
         right.env("OPENAI_API_KEY", "wrong-key-entirely").run().code,
