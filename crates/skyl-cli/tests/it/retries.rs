@@ -218,3 +218,71 @@ fn a_running_stream_that_falls_silent_is_ended() {
     );
     assert_eq!(object["error"]["delivered"], true);
 }
+
+/// The planned waits of a call that never succeeds, in milliseconds.
+fn waits<const N: usize>(args: [&str; N]) -> Vec<f64> {
+    let object = skyl([
+        "chat",
+        "hi",
+        "--json",
+        "--fault",
+        "503",
+        "--max-retries",
+        "8",
+    ])
+    .args(args)
+    .run()
+    .object();
+    let attempts = object["error"]["attempts"].as_array().unwrap();
+    let waits: Vec<f64> = attempts
+        .iter()
+        .filter_map(|attempt| attempt["wait_ms"].as_f64())
+        .collect();
+    assert_eq!(waits.len(), 8, "{object}");
+    waits
+}
+
+#[test]
+fn the_own_waits_keep_to_their_bounds() {
+    let full = waits(["--retry-base", "1ms", "--retry-max", "2ms"]);
+    assert!(
+        full.iter().all(|wait| (0.0..=2.0).contains(wait)),
+        "{full:?}"
+    );
+    let equal = waits([
+        "--retry-base",
+        "2ms",
+        "--retry-max",
+        "2ms",
+        "--jitter",
+        "equal",
+    ]);
+    assert!(
+        equal.iter().all(|wait| (1.0..=2.0).contains(wait)),
+        "{equal:?}"
+    );
+    let shaved = waits([
+        "--retry-base",
+        "2ms",
+        "--retry-max",
+        "2ms",
+        "--jitter",
+        "shave=0.1",
+    ]);
+    assert!(
+        shaved.iter().all(|wait| (1.8..=2.0).contains(wait)),
+        "{shaved:?}"
+    );
+    // No two calls wait the same: a fleet must not return as one.
+    assert_ne!(
+        equal,
+        waits([
+            "--retry-base",
+            "2ms",
+            "--retry-max",
+            "2ms",
+            "--jitter",
+            "equal"
+        ])
+    );
+}
