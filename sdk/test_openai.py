@@ -272,14 +272,16 @@ def test_calls_are_parallel_only_where_allowed(client):
 def test_the_tool_choice_is_obeyed(client):
     def called(choice, prompt):
         answer = ask(client, prompt=prompt, tools=[CLOCK, WEATHER], tool_choice=choice)
-        return [call.function.name for call in answer.choices[0].message.tool_calls or []]
+        calls = answer.choices[0].message.tool_calls or []
+        return [call.function.name for call in calls], answer.choices[0].finish_reason
 
-    assert called("auto", "the weather?") == ["get_weather"]
-    assert called("auto", "hello") == []
-    assert called("none", "the weather?") == []
-    assert called("required", "hello") == ["get_weather"]
+    assert called("auto", "the weather?") == (["get_weather"], "tool_calls")
+    assert called("auto", "hello") == ([], "stop")
+    assert called("none", "the weather?") == ([], "stop")
+    assert called("required", "hello") == (["get_weather"], "tool_calls")
+    # A call that was named in advance is not the model's reason to stop.
     named = {"type": "function", "function": {"name": "clock"}}
-    assert called(named, "the weather?") == ["clock"]
+    assert called(named, "the weather?") == (["clock"], "stop")
     unknown = {"type": "function", "function": {"name": "compass"}}
     assert raised(openai.BadRequestError, called, unknown, "hello").param == "tool_choice"
 
@@ -365,6 +367,15 @@ def test_an_unknown_model_is_not_found(either, journal):
         assert "gpt-unknown" in error.message
         assert error.request_id
     assert [entry.status for entry in journal()] == [404] * 3
+
+
+def test_a_fault_can_be_asked_for_in_a_path(client, do, journal):
+    error = raised(openai.InternalServerError, client.models.retrieve, "sandbox-status-503")
+    assert error.code == "server_is_overloaded"
+    # Its brackets, commas and signs travel percent-encoded.
+    script = do("429(ra-ms=1)")
+    raised(openai.RateLimitError, client.models.retrieve, script)
+    assert [entry.model for entry in journal()] == ["sandbox-status-503", script]
 
 
 # Keys

@@ -253,6 +253,22 @@ def test_a_truncated_stream_passes_as_a_whole_one(retrying, do, journal, model, 
     assert (text(final), final.choices[0].finish_reason) == (said, None)
 
 
+def test_only_a_whole_stream_ends_with_the_mark(client, do):
+    raw = client.chat.completions.with_streaming_response
+
+    def received(script):
+        with raw.create(model=do(script), messages=user(PROMPT), stream=True) as response:
+            assert response.headers["content-type"].startswith("text/event-stream")
+            return response.read().decode()
+
+    assert received("ok").endswith("data: [DONE]\n\n")
+    # The error, like the cut, ends the body as HTTP wants it: neither read fails.
+    for script in ("stream-truncate(2)", "stream-truncate(99)", "stream-error(2)"):
+        cut = received(script)
+        assert cut.endswith("}\n\n")
+        assert "[DONE]" not in cut
+
+
 def gathered(client, model):
     """What the SDK's stream helper makes of a stream in the end."""
     with client.chat.completions.stream(model=model, messages=user(PROMPT)) as stream:
