@@ -105,7 +105,8 @@ impl Sandbox {
 
     /// The exact body of a request; `None` once it has been forgotten.
     ///
-    /// The last 1,024 bodies are kept, at most 64 MiB in all.
+    /// The last 1,024 bodies are kept, at most 64 MiB in all. One above 32 MiB, which is refused, is
+    /// kept as empty.
     #[must_use]
     pub fn body(&self, seq: u64) -> Option<Bytes> {
         self.server.ledger.body(seq)

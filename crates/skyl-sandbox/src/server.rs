@@ -423,7 +423,7 @@ const MAX_BODY_BYTES: u64 = 32 * 1024 * 1024;
 /// How long the listener rests after a failed accept, so that it does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Called by the starter once the socket is bound.
+/// Binds the address; the only place that opens a socket.
 pub(crate) async fn bind(addr: std::net::SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(addr).await
 }
