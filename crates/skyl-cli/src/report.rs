@@ -1,10 +1,10 @@
 //! What is said when something failed.
 
 use std::error::Error as _;
-use std::fmt::Write as _;
 
 use skyl::{Error, ErrorKind};
 use skyl_retry::StopReason;
+use skyl_retry::duration::Human;
 
 use crate::failure::Failure;
 use crate::json::FailureObject;
@@ -43,15 +43,15 @@ fn details(error: &Error) -> Vec<String> {
         .retry_stop()
         .filter(|stop| says_more(*stop, error.kind()))
     {
-        let mut line = format!("no further attempt: {}", stop.explain());
-        if let Some(wait) = error
-            .retry_after()
-            .filter(|_| stop == StopReason::HintOverCap)
-        {
-            let wait = skyl_retry::duration::Human(wait);
-            // Writing to a string cannot fail.
-            let _infallible = write!(line, " ({wait})");
-        }
+        let asked = match stop {
+            StopReason::HintOverCap | StopReason::TimeBudget | StopReason::Deadline => {
+                error.retry_after()
+            }
+            _ => None,
+        };
+        let asked = asked.map(|wait| format!(" (the server asked for {})", Human(wait)));
+        let asked = asked.unwrap_or_default();
+        let line = format!("no further attempt: {}{asked}", stop.explain());
         details.push(line);
     }
     if let Some(last) = error.last_error() {
