@@ -110,6 +110,12 @@ impl Client {
         &self.core.policy
     }
 
+    /// The bucket retries are paid from, to be shared with other clients; `None` if there is none.
+    #[must_use]
+    pub fn retry_budget(&self) -> Option<&Arc<RetryBudget>> {
+        self.core.retry_budget.get()
+    }
+
     /// Asks for one whole answer.
     ///
     /// # Errors

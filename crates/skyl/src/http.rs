@@ -174,6 +174,3 @@ const REQUEST_ID_HEADERS: [&str; 7] = [
     "x-amzn-requestid",
     "cf-ray",
 ];
-
-#[cfg(test)]
-mod tests;

@@ -291,7 +291,11 @@ impl Sink {
     /// Whether the refusal rule has something to look at.
     pub(crate) fn may_refuse(&self) -> bool {
         self.answer.stop_reason == Some(StopReason::Refusal)
-            || self.answer.refusal.as_ref().is_some_and(|words| !words.is_empty())
+            || self
+                .answer
+                .refusal
+                .as_ref()
+                .is_some_and(|words| !words.is_empty())
     }
 
     /// The request id of the body, as far as it is known.
@@ -343,7 +347,9 @@ impl Sink {
 
     /// Why the model stopped; an empty word where nobody said.
     pub(crate) fn stop_or_unknown(&self) -> StopReason {
-        self.stop().cloned().unwrap_or_else(|| StopReason::Other(String::new()))
+        self.stop()
+            .cloned()
+            .unwrap_or_else(|| StopReason::Other(String::new()))
     }
 
     fn call_mut(&mut self, index: usize) -> Option<&mut ToolCall> {

@@ -63,7 +63,9 @@ pub struct ResponseStream {
     idle_timeout: Duration,
     // Armed when the stream falls silent.
     idle: Option<Pin<Box<AnySleep>>>,
-    deadline: Option<Pin<Box<AnySleep>>>,
+    // The end of the whole call on the client's clock, and its guard once it is needed.
+    deadline: Option<Duration>,
+    deadline_guard: Option<Pin<Box<AnySleep>>>,
     cancel: Cancel,
     // Bytes handed out: what the answer holds in memory.
     handed_out: usize,
@@ -108,10 +110,6 @@ impl ResponseStream {
             cancel,
             request_id,
         } = started;
-        let deadline = deadline.map(|at| {
-            let left = at.saturating_sub(core.clock.now());
-            Box::pin(core.clock.guard(left))
-        });
         let (attempt_began, ended) = taken.last;
         let first_content = pump
             .sink
@@ -130,6 +128,7 @@ impl ResponseStream {
             idle_timeout: idle,
             idle: None,
             deadline,
+            deadline_guard: None,
             cancel,
             handed_out: 0,
             state: State::Open,
@@ -250,11 +249,7 @@ impl ResponseStream {
             let error = self.pump.fault(&Fault::new(ErrorKind::Cancelled));
             return Poll::Ready(Some(Err(self.fail(error, RetryStop::Cancelled))));
         }
-        if self
-            .deadline
-            .as_mut()
-            .is_some_and(|guard| guard.as_mut().poll(cx).is_ready())
-        {
+        if self.poll_deadline(cx).is_ready() {
             let error = self.pump.fault(&Fault::new(ErrorKind::Deadline));
             return Poll::Ready(Some(Err(self.fail(error, RetryStop::Deadline))));
         }
@@ -265,6 +260,17 @@ impl ResponseStream {
             }
             Poll::Pending => self.poll_silence(cx),
         }
+    }
+
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(at) = self.deadline else {
+            return Poll::Pending;
+        };
+        let clock = &self.core.clock;
+        let guard = self
+            .deadline_guard
+            .get_or_insert_with(|| Box::pin(clock.guard(at.saturating_sub(clock.now()))));
+        guard.as_mut().poll(cx)
     }
 
     /// Nothing has come in: arms the idle timer, or looks at it.

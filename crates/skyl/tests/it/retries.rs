@@ -464,11 +464,22 @@ async fn a_given_retry_budget_is_shared_between_clients() {
     };
     let budget = Arc::new(RetryBudget::new(&figures).unwrap());
     let server = Raw::serve(vec![json(500, "{}")]).await;
+    let of_its_own = bench_with(&server, |builder| builder.policy(RetryPolicy::fleet())).client;
+    assert!(bench(&server).client.retry_budget().is_none());
+    assert!(
+        of_its_own
+            .retry_budget()
+            .is_some_and(|own| !Arc::ptr_eq(own, &budget))
+    );
     let made = |budget: &Arc<RetryBudget>| {
         let budget = budget.clone();
         bench_with(&server, |builder| builder.retry_budget(budget)).client
     };
     let (one, other) = (made(&budget), made(&budget));
+    assert!(
+        one.retry_budget()
+            .is_some_and(|shared| Arc::ptr_eq(shared, &budget))
+    );
     assert_eq!(
         one.complete(&request()).await.unwrap_err().attempts().len(),
         2

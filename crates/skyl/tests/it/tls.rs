@@ -82,3 +82,51 @@ async fn what_is_wrong_with_a_certificate_is_told() {
         assert_eq!(error.message(), Some(why));
     }
 }
+
+// astral-sh/uv#15896: a peer that closes without saying so after a whole body
+#[cfg(feature = "reqwest")]
+#[tokio::test]
+async fn a_body_that_is_whole_by_its_length_needs_no_polite_goodbye() {
+    use std::sync::Arc;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_rustls::rustls;
+
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let certificate = made.cert.der().clone();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("https://{}/v1", listener.local_addr().unwrap());
+    let serve = async {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let _request = stream.read(&mut [0; 8192]).await.unwrap();
+            let body = crate::raw::answer("Paris");
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.write_all((head + &body).as_bytes()).await.unwrap();
+            stream.flush().await.unwrap();
+            // Dropped without a close_notify: TLS calls that an unexpected end.
+        }
+    };
+    let authority = reqwest::Certificate::from_der(&certificate).unwrap();
+    let client = Client::builder(OpenAi::new(DEFAULT_KEY).base_url(address))
+        .http(move |http| http.tls_certs_only([authority]))
+        .build()
+        .unwrap();
+    let request = request();
+    let answer = tokio::select! {
+        outcome = client.complete(&request) => outcome.unwrap(),
+        () = serve => unreachable!(),
+    };
+    assert_eq!(answer.attempts().len(), 1);
+    assert_eq!(answer.text(), "Paris");
+}
