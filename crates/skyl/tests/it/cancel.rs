@@ -2,7 +2,8 @@
 
 use std::future::{pending, ready};
 
-use skyl::{CallOptions, Clock, ErrorKind, ManualClock, RetryStop, Sent};
+use skyl::{CallOptions, Clock, ErrorKind, RetryStop, Sent};
+use skyl_retry::ManualClock;
 use tokio::sync::oneshot;
 
 use crate::raw::{Act, Raw, delta, json, ok, reply, sse_open};

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 use skyl::openai::OpenAi;
-use skyl::{Client, Clock, ManualClock};
+use skyl::{Client, Clock};
+use skyl_retry::ManualClock;
 
 use crate::raw::{Raw, answer, json, ok, reply};
 use crate::support::{KEY, request};

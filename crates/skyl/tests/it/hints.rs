@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use skyl::{Clock, ErrorKind, ManualClock, OverCap, RetryPolicy, RetryStop, parse_retry_after};
+use skyl::{Clock, ErrorKind, OverCap, RetryPolicy, RetryStop, parse_retry_after};
+use skyl_retry::ManualClock;
 
 use crate::raw::{Act, Raw, error_body, json, ok, reply};
 use crate::support::{Bench, bench, bench_with, ms, request, secs};

@@ -3,7 +3,8 @@
 use std::panic::{set_hook, take_hook};
 use std::sync::{Arc, Mutex};
 
-use skyl::{Clock, ErrorKind, HookEvent, ManualClock, Operation};
+use skyl::{Clock, ErrorKind, HookEvent, Operation};
+use skyl_retry::ManualClock;
 
 use crate::raw::{Raw, json, ok, reply};
 use crate::support::{Bench, Events, bench, bench_on, bench_with, request, secs};

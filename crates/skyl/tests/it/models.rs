@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use skyl::{
-    ApiKey, CallOptions, Client, Decoded, Dialect, Encoded, ErrorKind, Fault, Head, ManualClock,
-    Mode, ModelInfo, ModelsPage, Operation, Request, RetryStop, StreamDecoder,
+    ApiKey, CallOptions, Client, Decoded, Dialect, Encoded, ErrorKind, Fault, Head, Mode,
+    ModelInfo, ModelsPage, Operation, Request, RetryStop, StreamDecoder,
 };
+use skyl_retry::ManualClock;
 
 use crate::raw::{Raw, json};
 use crate::support::{Bench, Events, bench, secs};

@@ -393,7 +393,7 @@ async fn two_clients_never_wait_in_step() {
     let server = Raw::serve(vec![json(500, "{}")]).await;
     let mut waits = Vec::new();
     for _ in 0..2 {
-        let clock = skyl::ManualClock::skipping();
+        let clock = skyl_retry::ManualClock::skipping();
         let dialect = skyl::openai::OpenAi::new("sk-test-0123456789").base_url(server.base_url());
         let client = skyl::Client::builder(dialect)
             .clock(clock.clone())

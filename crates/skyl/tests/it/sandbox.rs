@@ -1,7 +1,8 @@
 //! Whole runs against the sandbox: journal, attempts and hook events must tell one story.
 
 use skyl::openai::{OpenAi, OpenAiCompatible};
-use skyl::{Client, ErrorKind, ManualClock, Operation, Request, StopReason};
+use skyl::{Client, ErrorKind, Operation, Request, StopReason};
+use skyl_retry::ManualClock;
 use skyl_sandbox::{DEFAULT_KEY, Sandbox};
 
 use crate::support::{Bench, Events, drain, secs, text};

@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::fmt::Write;
 
 use skyl::openai::{OpenAi, OpenAiCompatible};
-use skyl::{Client, Error, ManualClock};
+use skyl::{Client, Error};
+use skyl_retry::ManualClock;
 
 use crate::raw::{Raw, error_body, json, reply, sse};
 use crate::support::{Bench, bench, bench_with, drain, request};

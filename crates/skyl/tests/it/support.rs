@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use skyl::openai::OpenAi;
 use skyl::{
-    Client, ClientBuilder, Error, ErrorKind, HookEvent, ManualClock, Operation, Request,
-    ResponseStream, RetryStop, StreamEvent,
+    Client, ClientBuilder, Error, ErrorKind, HookEvent, Operation, Request, ResponseStream,
+    RetryStop, StreamEvent,
 };
+use skyl_retry::ManualClock;
 
 use crate::raw::Raw;
 

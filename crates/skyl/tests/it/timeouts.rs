@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
-use skyl::{CallOptions, Clock, ErrorKind, ManualClock, RetryStop, Sent};
+use skyl::{CallOptions, Clock, ErrorKind, RetryStop, Sent};
+use skyl_retry::ManualClock;
 
 use crate::raw::{Act, Raw, chunk, delta, finish, json, ok, reply, role, sse_open};
 use crate::support::{Bench, bench_on, drain, request, secs, statuses, text};

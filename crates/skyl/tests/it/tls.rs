@@ -1,7 +1,8 @@
 //! Certificates: a rejected one is final, and found wherever in the chain it hides.
 
 use skyl::openai::OpenAi;
-use skyl::{Client, ClientBuilder, Error, ErrorKind, ManualClock, Request, RetryStop, Sent};
+use skyl::{Client, ClientBuilder, Error, ErrorKind, Request, RetryStop, Sent};
+use skyl_retry::ManualClock;
 use skyl_sandbox::{DEFAULT_KEY, Sandbox, Tls};
 
 fn builder(sandbox: &Sandbox) -> ClientBuilder {

@@ -4,11 +4,12 @@ use std::error::Error as _;
 use std::io;
 
 use skyl::openai::OpenAi;
-use skyl::{Client, ErrorKind, ManualClock, RetryStop, Sent};
+use skyl::{Client, ErrorKind, RetryStop, Sent};
+use skyl_retry::ManualClock;
 use tokio::net::TcpListener;
 
 use crate::raw::{Act, Raw, json, ok, reply};
-use crate::support::{Bench, KEY, bench, bench_with, ms, request, statuses};
+use crate::support::{Bench, KEY, bench, ms, request, statuses};
 
 /// An address nobody listens on.
 async fn closed_port() -> String {
@@ -267,7 +268,7 @@ async fn compression_is_not_asked_for_and_the_program_is_named() {
 #[tokio::test]
 async fn the_callers_http_settings_apply_but_skyls_own_win() {
     let server = Raw::serve(vec![reply(302, &[("Location", "/")], ""), ok("Paris")]).await;
-    let Bench { client, .. } = bench_with(&server, |builder| {
+    let Bench { client, .. } = crate::support::bench_with(&server, |builder| {
         builder.http(|http| {
             let mut headers = http::HeaderMap::new();
             headers.insert("x-mine", http::HeaderValue::from_static("1"));
