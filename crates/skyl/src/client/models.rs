@@ -1,5 +1,8 @@
 //! The provider's models, page by page.
 
+use skyl_retry::{Sent, StopReason as RetryStop};
+use tracing::Instrument;
+
 use crate::client::call::{Call, Success, reply_error};
 use crate::client::exchange::{Whole, whole};
 use crate::client::options::{CallOptions, Timeouts};
@@ -13,12 +16,11 @@ use crate::response::ModelInfo;
 
 /// Reads all pages; each is a call of its own through the engine.
 pub(super) async fn list(core: &Core, options: CallOptions) -> Result<Vec<ModelInfo>, Error> {
-    use tracing::Instrument;
-
     let (plan, mut cancel) = Plan::new(core, options, Timeouts::attempt)?;
     let id = core.next_id();
     let mut models = Vec::new();
     let mut cursor = None::<String>;
+    let mut taken = None;
     for _ in 0..MOST_PAGES {
         let encoded = core
             .dialect
@@ -33,23 +35,27 @@ pub(super) async fn list(core: &Core, options: CallOptions) -> Result<Vec<ModelI
             })
             .instrument(call.span())
             .await?;
-        call.succeeded(&Success {
+        taken = Some(call.succeeded(&Success {
             status: reply.head.status,
             request_id: reply.head.request_id(),
             served_model: None,
             usage: None,
             stop_reason: None,
             first_content: false,
-        });
+        }));
         models.extend(page.models);
         match page.next {
             None => return Ok(models),
             next => cursor = next,
         }
     }
-    Err(core.refuse(&Fault::decode(format!(
-        "the list of models has over {MOST_PAGES} pages"
-    ))))
+    let endless = Fault::decode(format!("the list of models has over {MOST_PAGES} pages"));
+    let mut error = core.refuse(&endless);
+    let inner = error.inner_mut();
+    inner.sent = Sent::Maybe;
+    inner.retry_stop = Some(RetryStop::NotRetryable);
+    inner.attempts = taken.map(|taken| taken.attempts).unwrap_or_default();
+    Err(error)
 }
 
 async fn page(

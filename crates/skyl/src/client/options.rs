@@ -111,7 +111,8 @@ impl CallOptions {
     ///
     /// Replaces what skyl would send under that name, except the credential and the headers that
     /// frame the body: naming one of those is an error of kind
-    /// [`BadRequest`](crate::ErrorKind::BadRequest), and nothing is sent.
+    /// [`BadRequest`](crate::ErrorKind::BadRequest), and nothing is sent. A secret in a header is not
+    /// scrubbed from what a server echoes; the dialect's key is.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self

@@ -42,6 +42,16 @@ async fn the_servers_wait_replaces_the_backoff_and_stays_readable() {
     }
 }
 
+// GCWing/OpenBitFun#1628 wants tiny waits raised to the own backoff. Here the server's word stands:
+// it knows when its window resets, and `max_retries` bounds what a wrong one can cost.
+#[tokio::test]
+async fn a_tiny_wait_is_obeyed_as_said_every_time() {
+    let server = Raw::serve(vec![reply(429, &[("Retry-After", "1")], "{}")]).await;
+    let Bench { client, clock, .. } = bench_with(&server, |builder| builder.max_retries(10));
+    client.complete(&request()).await.unwrap_err();
+    assert_eq!(clock.sleeps(), [secs(1); 10]);
+}
+
 #[tokio::test]
 async fn a_wait_above_the_cap_is_cut_but_readable_raw() {
     for (value, raw) in [("3600", secs(3600)), ("86400", secs(86_400))] {

@@ -183,6 +183,7 @@ async fn pages_that_never_end_are_an_error() {
     let (client, _, _) = paged(&server, true);
     let error = client.models().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Decode);
+    assert_eq!(error.attempts().len(), 1, "those of the last page");
     assert_eq!(server.requests().len(), 1_000);
 }
 
