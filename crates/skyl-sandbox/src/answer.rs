@@ -65,7 +65,7 @@ pub(crate) struct Frame {
 /// What a frame is to the faults that count content frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Before any content: role frames and the like.
+    /// Neither content nor the end: role frames, pings, the marks around blocks.
     Lead,
     /// Text, refusal text, reasoning, or a piece of a tool call.
     Content,

@@ -1,6 +1,6 @@
-//! The one date form servers write: IMF-fixdate (RFC 9110 §5.6.7).
+//! The two date forms servers write: IMF-fixdate (RFC 9110 §5.6.7) and RFC 3339.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The date `offset` seconds from `wall`, kept between 1970 and 9999.
 pub(crate) fn from_now(wall: SystemTime, offset: i64) -> String {
@@ -11,6 +11,23 @@ pub(crate) fn from_now(wall: SystemTime, offset: i64) -> String {
         .unwrap_or(i64::MAX)
         .saturating_add(offset);
     imf_fixdate(u64::try_from(seconds).unwrap_or(0).min(LAST_SECOND))
+}
+
+/// The instant that long after `wall` as RFC 3339 in whole seconds, rounded up: never early.
+pub(crate) fn rfc3339_after(wall: SystemTime, length: Duration) -> String {
+    let since_epoch = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let instant = since_epoch.saturating_add(length);
+    let seconds = instant
+        .as_secs()
+        .saturating_add(u64::from(instant.subsec_nanos() > 0))
+        .min(LAST_SECOND);
+    let (days, clock) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
+    format!(
+        "{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z",
+        month + 1
+    )
 }
 
 fn imf_fixdate(seconds: u64) -> String {
@@ -50,8 +67,6 @@ const MONTHS: [&str; 12] = [
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[track_caller]
@@ -69,6 +84,21 @@ mod tests {
         check(1_445_412_450, -30, "Wed, 21 Oct 2015 07:27:00 GMT");
         check(951_782_400, 0, "Tue, 29 Feb 2000 00:00:00 GMT");
         check(4_107_542_400, 0, "Mon, 01 Mar 2100 00:00:00 GMT");
+    }
+
+    #[test]
+    fn instants_are_rounded_up_to_seconds() {
+        let after = |now, millis| {
+            let wall = UNIX_EPOCH + Duration::from_secs(now);
+            rfc3339_after(wall, Duration::from_millis(millis))
+        };
+        assert_eq!(after(951_782_399, 0), "2000-02-28T23:59:59Z");
+        assert_eq!(after(951_782_399, 1), "2000-02-29T00:00:00Z");
+        assert_eq!(after(1_445_412_450, 30_000), "2015-10-21T07:28:00Z");
+        assert_eq!(
+            rfc3339_after(UNIX_EPOCH, Duration::MAX),
+            "9999-12-31T23:59:59Z"
+        );
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! comes out. Faults, delivery and the journal know nothing of providers, and mounts know nothing
 //! of them.
 
+mod anthropic;
 mod openai;
+mod says;
 mod schema;
 mod words;
 
@@ -33,7 +35,12 @@ pub(crate) trait Mount: Debug + Send + Sync {
     fn error(&self, status: u16, cause: Cause, message: &str) -> Whole;
 
     /// The provider's overload error as it comes inside a 200: as a frame of a stream.
-    fn overload_frame(&self, message: &str) -> Bytes;
+    fn overload_frame(&self, message: &str, spot: Spot) -> Bytes;
+
+    /// The answer as it stands for this request, where the provider numbers its bodies.
+    fn numbered(&self, answer: Whole, _seq: u64) -> Whole {
+        answer
+    }
 
     /// The headers that tell of the limiter; `wall` serves providers that write instants.
     fn limits(&self, limits: &[Dimension], wall: SystemTime) -> Vec<(&'static str, String)>;
@@ -47,6 +54,7 @@ pub(crate) fn all() -> Vec<Box<dyn Mount>> {
     vec![
         Box::new(openai::OpenAi::official()),
         Box::new(openai::OpenAi::compatible()),
+        Box::new(anthropic::Anthropic),
     ]
 }
 
@@ -56,8 +64,32 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path after the mount's prefix, as sent; it starts with a slash or is empty.
     pub(crate) path: String,
+    /// What stands after the `?`, as sent; empty without one.
+    pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+}
+
+impl Request {
+    /// The first value of a query parameter, decoded.
+    pub(crate) fn query(&self, name: &str) -> Option<String> {
+        let mut pairs = self
+            .query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        pairs
+            .find(|(key, _)| percent_decoded(key) == name)
+            .map(|(_, value)| percent_decoded(&value.replace('+', " ")))
+    }
+}
+
+/// Where in a stream an error comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The stream's own content type: the form of its frames.
+    pub(crate) content_type: &'static str,
+    /// Whether nothing came before it.
+    pub(crate) first: bool,
 }
 
 /// What the mounts share: the key to show and the models on offer.

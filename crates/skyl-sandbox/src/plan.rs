@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use crate::{
     answer::{Answer, Call, Frame, HTML, Role, Whole},
     http_date,
-    mounts::{Cause, Mount},
+    mounts::{Cause, Mount, Spot},
     script::{BodyKind, Delivery, Number, Outcome, StatusFault, Step},
 };
 
@@ -76,15 +76,24 @@ pub(crate) enum Cut {
 /// How often a comment comes.
 pub(crate) const BEAT: Duration = Duration::from_millis(10);
 
+/// What an answer may depend on beside its request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// The request's number in the journal.
+    pub(crate) seq: u64,
+    /// Serves `ra-date` alone.
+    pub(crate) wall: SystemTime,
+}
+
 /// Applies a step to the answer of a mount.
 ///
-/// `message` is the text of an injected error status. `wall` serves `ra-date` alone.
+/// `message` is the text of an injected error status.
 pub(crate) fn plan(
     mount: &dyn Mount,
     call: Call,
     step: &Step,
     message: &str,
-    wall: SystemTime,
+    moment: Moment,
 ) -> Plan {
     let delivery = &step.delivery;
     let stall = delivery
@@ -95,28 +104,48 @@ pub(crate) fn plan(
         Outcome::Reset => Ending::Hangup(Cut::Reset),
         Outcome::Close => Ending::Hangup(Cut::Close),
         Outcome::Status(fault) => {
-            let body = status_body(mount, fault, message);
-            Ending::Reply(whole(body, hints(fault, wall), Mid::none(), delivery))
+            let body = mount.numbered(status_body(mount, fault, message), moment.seq);
+            let hints = hints(fault, moment.wall);
+            Ending::Reply(whole(body, hints, Mid::none(), delivery))
         }
-        outcome => Ending::Reply(answered(mount, call, outcome, delivery)),
+        outcome => Ending::Reply(answered(mount, call, outcome, delivery, moment.seq)),
     };
     Plan { stall, ending }
 }
 
 /// The answer of the mount, with what happens in the middle of it.
-fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Delivery) -> Reply {
+fn answered(
+    mount: &dyn Mount,
+    call: Call,
+    outcome: &Outcome,
+    delivery: &Delivery,
+    seq: u64,
+) -> Reply {
     let in_band_error = matches!(outcome, Outcome::FirstError | Outcome::StreamError(_));
     match call.answer {
         Answer::Stream {
             content_type,
             frames,
         } => {
-            let parts = stream_parts(mount, &frames, outcome, delivery);
+            let error = |first| {
+                let spot = Spot {
+                    content_type,
+                    first,
+                };
+                Part::Data(mount.overload_frame(IN_BAND, spot))
+            };
+            let parts = stream_parts(error, &frames, outcome, delivery);
             let headers = vec![
                 ("content-type", content_type.to_owned()),
                 ("cache-control", "no-cache".to_owned()),
             ];
-            let parts = delivered(parts, delivery, COMMENT);
+            // A stream that is a JSON document has no comments; white space is all it can bear.
+            let beat = if content_type.starts_with("text/event-stream") {
+                COMMENT
+            } else {
+                BLANK_LINE
+            };
+            let parts = delivered(parts, delivery, beat);
             Reply {
                 status: 200,
                 headers,
@@ -125,11 +154,13 @@ fn answered(mount: &dyn Mount, call: Call, outcome: &Outcome, delivery: &Deliver
             }
         }
         Answer::Whole(_) if in_band_error => {
-            let mut error = mount.error(503, Cause::Overloaded, IN_BAND);
+            let error = mount.error(503, Cause::Overloaded, IN_BAND);
+            let mut error = mount.numbered(error, seq);
             error.status = 200;
             whole(error, Vec::new(), Mid::none(), delivery)
         }
         Answer::Whole(answer) => {
+            let answer = mount.numbered(answer, seq);
             let mid = match outcome {
                 Outcome::CloseMid | Outcome::StreamTruncate(_) => Mid {
                     cut: Some(Cut::Close),
@@ -203,16 +234,18 @@ fn whole(
 
 /// The frames of a stream up to where the outcome ends it.
 fn stream_parts(
-    mount: &dyn Mount,
+    error: impl Fn(bool) -> Part,
     frames: &[Frame],
     outcome: &Outcome,
     delivery: &Delivery,
 ) -> VecDeque<Part> {
-    let error = || Part::Data(mount.overload_frame(IN_BAND));
     let (after, then) = match outcome {
-        Outcome::FirstError => return VecDeque::from([error()]),
+        Outcome::FirstError => return VecDeque::from([error(true)]),
         Outcome::StreamTruncate(n) => (place(frames, *n), Then::End(None)),
-        Outcome::StreamError(n) => (place(frames, *n), Then::End(Some(error()))),
+        Outcome::StreamError(n) => {
+            let at = place(frames, *n);
+            (at, Then::End(Some(error(at == 0))))
+        }
         Outcome::StreamReset(n) => (place(frames, *n), Then::End(Some(Part::Cut(Cut::Reset)))),
         Outcome::StreamStall { after, wait } => (place(frames, *after), Then::Wait(wait.millis())),
         Outcome::ResetMid => (place(frames, 1), Then::End(Some(Part::Cut(Cut::Reset)))),

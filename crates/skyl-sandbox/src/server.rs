@@ -4,11 +4,7 @@
 //! or a fault go out. Waits belong to the connection's task: when the client hangs up, the task
 //! ends and the wait with it.
 
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, request::Parts};
@@ -34,7 +30,7 @@ use crate::{
     ledger::{Ledger, Place, Stats},
     limiter::{Ruling, Verdict},
     mounts::{Cause, House, Mount, Request},
-    plan::{self, Cut, Ending, Plan},
+    plan::{self, Cut, Ending, Moment, Plan},
     script::{Number, Outcome, Script, StatusFault, Step},
     socket::{Fate, Socket},
     timing::{self, Origin},
@@ -213,6 +209,7 @@ fn settle(
     let request = Request {
         method: head.method,
         path: inside,
+        query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
         body: kept,
     };
@@ -232,7 +229,10 @@ fn settle(
         // Read under the lock, so that the journal's times are in its order.
         let now = Now {
             elapsed: server.origin.elapsed(),
-            wall: timing::wall(),
+            moment: Moment {
+                seq,
+                wall: timing::wall(),
+            },
         };
         let (step, plan, limits) = matched(server, mount, call, place, &body.sha256, now);
         let entry = JournalEntry {
@@ -274,7 +274,7 @@ fn refuse_broken_script(mount: &dyn Mount, call: Call) -> Call {
 struct Now {
     /// Since the sandbox started.
     elapsed: Duration,
-    wall: SystemTime,
+    moment: Moment,
 }
 
 /// Finds the course of a request: its step, its plan, and what the limiter adds to the headers.
@@ -290,7 +290,7 @@ fn matched(
     now: Now,
 ) -> (Option<usize>, Plan, Vec<(&'static str, String)>) {
     let planned =
-        |call, step: &Step, message: &str| plan::plan(mount, call, step, message, now.wall);
+        |call, step: &Step, message: &str| plan::plan(mount, call, step, message, now.moment);
     if call.refused {
         return (None, planned(call, Step::OK, ""), Vec::new());
     }
@@ -312,7 +312,7 @@ fn matched(
     }
     let mut limits = Vec::new();
     if let Some(ruling) = place.rule(now.elapsed, sha256, call.tokens) {
-        limits = mount.limits(&ruling.dimensions, now.wall);
+        limits = mount.limits(&ruling.dimensions, now.moment.wall);
         if let Some((step, message)) = limited(&ruling) {
             return (None, planned(call, &step, &message), limits);
         }

@@ -16,7 +16,7 @@ use crate::{
     answer::{Answer, Call, Whole},
     fault::Named,
     limiter::Dimension,
-    mounts::{Cause, House, Mount, Request, percent_decoded},
+    mounts::{Cause, House, Mount, Request, Spot, percent_decoded, says::ODDITIES},
 };
 
 use self::{errors::Refusal, read::Chat};
@@ -77,7 +77,7 @@ impl Mount for OpenAi {
         errors::injected(status, cause, message)
     }
 
-    fn overload_frame(&self, message: &str) -> Bytes {
+    fn overload_frame(&self, message: &str, _: Spot) -> Bytes {
         write::frame(&errors::injected(503, Cause::Overloaded, message).body)
     }
 
@@ -233,16 +233,6 @@ fn known(house: &House) -> impl Iterator<Item = &str> {
 const CATALOGUE: [(&str, &str, u64); 2] = [
     ("gpt-5.6", "GPT-5.6", 400_000),
     ("gpt-5.4-nano", "GPT-5.4 nano", 128_000),
-];
-
-/// Models that answer in an unusual way, every time.
-const ODDITIES: [&str; 6] = [
-    "sandbox-refusal",
-    "sandbox-content-filter",
-    "sandbox-reasoning",
-    "sandbox-parallel-tools",
-    "sandbox-empty",
-    "sandbox-echo-key",
 ];
 
 const REQUEST_LIMITS: [&str; 3] = [

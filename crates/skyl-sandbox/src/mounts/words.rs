@@ -45,6 +45,37 @@ pub(crate) fn limited(text: &str, max: Option<u64>) -> (&str, bool) {
     (text, false)
 }
 
+/// The first of the stop texts in a text, and where it begins; an empty one stops nothing.
+pub(crate) fn stopped<'a>(text: &str, stops: &'a [String]) -> Option<(usize, &'a str)> {
+    let found = stops.iter().filter(|stop| !stop.is_empty());
+    found
+        .filter_map(|stop| Some((text.find(stop.as_str())?, stop.as_str())))
+        .min_by_key(|(at, _)| *at)
+}
+
+/// A key as an error may quote it: as it is, percent-encoded, JSON-escaped.
+pub(crate) fn spellings(key: &str) -> [String; 3] {
+    let percent = key
+        .bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+            other => format!("%{other:02X}"),
+        })
+        .collect();
+    let escaped = key.encode_utf16().fold(String::new(), |escaped, unit| {
+        escaped + &format!("\\u{unit:04x}")
+    });
+    [key.to_owned(), percent, escaped]
+}
+
+/// An object's JSON text with one more member, whose value stands in the bytes exactly as given.
+pub(crate) fn with_raw_text(mut object: String, name: &str, raw: &str) -> String {
+    // A serializer would undo the escapes.
+    let end = object.rfind('}').unwrap_or(object.len());
+    object.insert_str(end, &format!(",\"{name}\":\"{raw}\""));
+    object
+}
+
 /// The text in stream-sized pieces that join to exactly the text.
 ///
 /// A piece is a word with the white space behind it; long words are cut, at characters.
@@ -142,6 +173,13 @@ mod tests {
         assert_eq!(limited("a  b c ", Some(3)), ("a  b c ", false));
         assert_eq!(limited("a b", None), ("a b", false));
         assert_eq!(limited("a b", Some(0)), ("", true));
+    }
+
+    #[test]
+    fn the_stop_that_comes_first_counts() {
+        let stops = ["three".to_owned(), String::new(), "two".to_owned()];
+        assert_eq!(stopped("one two three", &stops), Some((4, "two")));
+        assert_eq!(stopped("one", &stops), None);
     }
 
     #[test]

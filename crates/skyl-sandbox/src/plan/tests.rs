@@ -46,7 +46,10 @@ fn planned(answer: Answer, step: &str) -> Plan {
         call,
         script.at(0).1,
         "injected",
-        UNIX_EPOCH,
+        Moment {
+            seq: 1,
+            wall: UNIX_EPOCH,
+        },
     )
 }
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{answer::Whole, mounts::Cause};
+use crate::{
+    answer::Whole,
+    mounts::{Cause, words},
+};
 
 /// A request the provider refuses.
 #[derive(Debug)]
@@ -110,30 +113,19 @@ pub(super) fn injected(status: u16, cause: Cause, message: &str) -> Whole {
 
 /// A 401 that quotes the key it was shown: as it is, percent-encoded, JSON-escaped.
 pub(super) fn echo(key: &str) -> Whole {
-    let percent: String = key
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
-            other => format!("%{other:02X}"),
-        })
-        .collect();
-    let escaped = key.encode_utf16().fold(String::new(), |escaped, unit| {
-        escaped + &format!("\\u{unit:04x}")
-    });
-    let message = format!("Incorrect API key provided: {key} ({percent})");
-    let mut body = object(
+    let [plain, percent, escaped] = words::spellings(key);
+    let message = format!("Incorrect API key provided: {plain} ({percent})");
+    let body = object(
         &message,
         "invalid_request_error",
         None,
         Some("invalid_api_key"),
     )
     .to_string();
-    // The escaped form has to stand in the bytes as it is; a serializer would undo it.
-    body.insert_str(1, &format!("\"shown\":\"{escaped}\","));
     Whole {
         status: 401,
         content_type: crate::answer::JSON,
-        body: body.into(),
+        body: words::with_raw_text(body, "shown", &escaped).into(),
     }
 }
 

@@ -3,26 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::errors::Refusal;
-use crate::mounts::words::Wanted;
+use crate::mounts::{says::Asked, words::Wanted};
 
 /// What the answer depends on.
 #[derive(Debug)]
 pub(super) struct Chat {
-    pub(super) model: String,
+    pub(super) asked: Asked,
     pub(super) stream: bool,
     pub(super) include_usage: bool,
     pub(super) choices: u64,
-    pub(super) max_tokens: Option<u64>,
-    /// The text of the last user turn that has one.
-    pub(super) prompt: String,
-    /// The text of the last tool result, if the conversation ends in one.
-    pub(super) tool_result: Option<String>,
-    /// All words of the conversation, for counting.
-    pub(super) input: String,
-    pub(super) tools: Vec<String>,
-    pub(super) wanted: Wanted,
-    pub(super) parallel: bool,
-    pub(super) schema: Option<Value>,
 }
 
 /// The request as a JSON object with the model it names: all a fault needs.
@@ -62,18 +51,21 @@ impl Chat {
             return Err(Refusal::invalid(message, Some("stop")));
         }
         Ok(Self {
-            model: model.to_owned(),
+            asked: Asked {
+                model: model.to_owned(),
+                max_tokens: limit,
+                stops: stops(request),
+                prompt: prompt(messages),
+                tool_result: tool_result(messages),
+                input: messages.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+                wanted,
+                tools,
+                parallel: flag(request, "parallel_tool_calls")?.unwrap_or(true),
+                schema: schema(request)?,
+            },
             stream: flag(request, "stream")?.unwrap_or(false),
             include_usage: options.and_then(|o| o.get("include_usage")) == Some(&Value::Bool(true)),
             choices: choices(request)?,
-            max_tokens: limit,
-            prompt: prompt(messages),
-            tool_result: tool_result(messages),
-            input: messages.iter().map(text_of).collect::<Vec<_>>().join("\n"),
-            wanted,
-            tools,
-            parallel: flag(request, "parallel_tool_calls")?.unwrap_or(true),
-            schema: schema(request)?,
         })
     }
 }
@@ -316,6 +308,17 @@ fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
             Some("response_format"),
         )),
     }
+}
+
+/// The texts to stop at: one, or a list.
+fn stops(request: &Map<String, Value>) -> Vec<String> {
+    let stop = request.get("stop");
+    let one = stop.and_then(Value::as_str);
+    let list = stop.and_then(Value::as_array).into_iter().flatten();
+    one.into_iter()
+        .chain(list.filter_map(Value::as_str))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn choices(request: &Map<String, Value>) -> Result<u64, Refusal> {

@@ -8,6 +8,7 @@ fn request(method: Method, path: &str, body: &Value) -> Request {
     Request {
         method,
         path: path.to_owned(),
+        query: String::new(),
         headers,
         body: body.to_string().into(),
     }
@@ -319,6 +320,27 @@ fn unusual_models_answer_as_their_names_say() {
     );
     let (status, empty) = answer("sandbox-empty");
     assert_eq!((status, &empty["choices"]), (200, &Value::Null));
+}
+
+#[test]
+fn a_cached_prefix_is_part_of_the_prompt() {
+    let (_, answer) = ask(&with(prompt("x"), &json!({"model": "sandbox-cached"})));
+    let usage = &answer["usage"];
+    assert_eq!(usage["prompt_tokens"], 1281);
+    assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], 1024);
+    assert_eq!(usage["prompt_tokens_details"]["cache_write_tokens"], 256);
+    let (_, plain) = ask(&prompt("x"));
+    assert_eq!(plain["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
+}
+
+#[test]
+fn an_answer_ends_before_a_stop() {
+    for stop in [json!("two"), json!(["three", "two"])] {
+        let (_, answer) = ask(&with(prompt("one two three"), &json!({"stop": stop})));
+        let choice = &answer["choices"][0];
+        assert_eq!(choice["message"]["content"], "You said: one ");
+        assert_eq!(choice["finish_reason"], "stop");
+    }
 }
 
 #[test]

@@ -7,159 +7,88 @@ use super::{CREATED, read::Chat};
 use crate::{
     answer::{Answer, EVENT_STREAM, Frame, Role, Whole},
     mounts::{
-        schema,
-        words::{self, ToolCall, Wanted},
+        says::{End, REFUSAL, Says},
+        words,
     },
 };
 
-/// What the assistant says, in no wire shape yet.
-#[derive(Debug)]
-enum Says {
-    Text {
-        text: String,
-        reasoning: Option<&'static str>,
-        cut: bool,
-    },
-    Refusal,
-    Filtered,
-    Calls {
-        calls: Vec<ToolCall>,
-        named: bool,
-    },
+fn finish(says: &Says) -> &'static str {
+    match says {
+        Says::Text {
+            end: End::Limit, ..
+        } => "length",
+        // With a named tool the provider says `stop`, though a call is there.
+        Says::Text { .. } | Says::Refusal | Says::Calls { named: true, .. } => "stop",
+        Says::Filtered => "content_filter",
+        Says::Calls { named: false, .. } => "tool_calls",
+    }
 }
 
-impl Says {
-    fn to(chat: &Chat) -> Self {
-        match chat.model.as_str() {
-            "sandbox-refusal" => return Self::Refusal,
-            "sandbox-content-filter" => return Self::Filtered,
-            _ => {}
-        }
-        if let Some(result) = &chat.tool_result {
-            return Self::prose(chat, &words::tool_reply(result));
-        }
-        if let Some(tool) = words::tool(&chat.tools, &chat.wanted, &chat.prompt) {
-            let both = chat.model == "sandbox-parallel-tools" && chat.parallel;
-            let calls = (1..=if both { 2 } else { 1 }).map(|number| ToolCall::nth(number, tool));
-            return Self::Calls {
-                calls: calls.collect(),
-                named: matches!(chat.wanted, Wanted::Named(_)),
-            };
-        }
-        if let Some(document) = chat.schema.as_ref().and_then(schema::document) {
-            return Self::Text {
-                text: document.to_string(),
-                reasoning: None,
-                cut: false,
-            };
-        }
-        Self::prose(chat, &words::reply(&chat.prompt))
-    }
-
-    fn prose(chat: &Chat, text: &str) -> Self {
-        let (text, cut) = words::limited(text, chat.max_tokens);
-        let reasoning = (chat.model == "sandbox-reasoning").then_some(REASONING);
-        Self::Text {
-            text: text.to_owned(),
-            reasoning,
-            cut,
-        }
-    }
-
-    fn finish(&self) -> &'static str {
-        match self {
-            Self::Text { cut: true, .. } => "length",
-            // With a named tool the provider says `stop`, though a call is there.
-            Self::Text { .. } | Self::Refusal | Self::Calls { named: true, .. } => "stop",
-            Self::Filtered => "content_filter",
-            Self::Calls { named: false, .. } => "tool_calls",
-        }
-    }
-
-    fn message(&self) -> Value {
-        let message = |content: Value, refusal: Value| json!({"role": "assistant", "content": content, "refusal": refusal, "annotations": []});
-        match self {
-            Self::Text {
-                text, reasoning, ..
-            } => {
-                let mut message = message(json!(text), Value::Null);
-                if let Some(reasoning) = reasoning {
-                    message["reasoning_content"] = json!(reasoning);
-                }
-                message
+fn message(says: &Says) -> Value {
+    let turn = |content: Value, refusal: Value| json!({"role": "assistant", "content": content, "refusal": refusal, "annotations": []});
+    match says {
+        Says::Text {
+            text, reasoning, ..
+        } => {
+            let mut message = turn(json!(text), Value::Null);
+            if let Some(reasoning) = reasoning {
+                message["reasoning_content"] = json!(reasoning);
             }
-            Self::Refusal => message(Value::Null, json!(REFUSAL)),
-            Self::Filtered => message(Value::Null, Value::Null),
-            Self::Calls { calls, .. } => {
-                let mut message = message(Value::Null, Value::Null);
-                message["tool_calls"] = calls.iter().map(|call| {
+            message
+        }
+        Says::Refusal => turn(Value::Null, json!(REFUSAL)),
+        Says::Filtered => turn(Value::Null, Value::Null),
+        Says::Calls { calls, .. } => {
+            let mut message = turn(Value::Null, Value::Null);
+            message["tool_calls"] = calls.iter().map(|call| {
                     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
                 }).collect();
-                message
-            }
+            message
         }
     }
+}
 
-    /// Output tokens, and how many of them went into reasoning.
-    fn tokens(&self) -> (u64, u64) {
-        match self {
-            Self::Text {
-                text, reasoning, ..
-            } => {
-                let thought = reasoning.map_or(0, words::tokens);
-                (words::tokens(text) + thought, thought)
-            }
-            Self::Refusal => (words::tokens(REFUSAL), 0),
-            Self::Filtered => (0, 0),
-            Self::Calls { calls, .. } => (
-                calls.iter().map(|call| words::tokens(call.arguments)).sum(),
-                0,
-            ),
+/// The deltas of a stream, after the role frame.
+fn deltas(says: &Says) -> Vec<Value> {
+    match says {
+        Says::Text {
+            text, reasoning, ..
+        } => {
+            let thoughts = reasoning.iter().flat_map(|text| words::pieces(text));
+            let thoughts = thoughts.map(|piece| json!({"reasoning_content": piece}));
+            thoughts
+                .chain(
+                    words::pieces(text)
+                        .into_iter()
+                        .map(|piece| json!({"content": piece})),
+                )
+                .collect()
         }
-    }
-
-    /// The deltas of a stream, after the role frame.
-    fn deltas(&self) -> Vec<Value> {
-        match self {
-            Self::Text {
-                text, reasoning, ..
-            } => {
-                let thoughts = reasoning.iter().flat_map(|text| words::pieces(text));
-                let thoughts = thoughts.map(|piece| json!({"reasoning_content": piece}));
-                thoughts
-                    .chain(
-                        words::pieces(text)
-                            .into_iter()
-                            .map(|piece| json!({"content": piece})),
-                    )
-                    .collect()
-            }
-            Self::Refusal => words::pieces(REFUSAL)
-                .into_iter()
-                .map(|piece| json!({"refusal": piece}))
-                .collect(),
-            Self::Filtered => Vec::new(),
-            Self::Calls { calls, .. } => calls
-                .iter()
-                .enumerate()
-                .flat_map(|(index, call)| {
-                    let start = json!({"tool_calls": [{
-                        "index": index, "id": call.id, "type": "function",
-                        "function": {"name": call.name, "arguments": ""},
-                    }]});
-                    let pieces = call.fragments().map(|piece| {
+        Says::Refusal => words::pieces(REFUSAL)
+            .into_iter()
+            .map(|piece| json!({"refusal": piece}))
+            .collect(),
+        Says::Filtered => Vec::new(),
+        Says::Calls { calls, .. } => calls
+            .iter()
+            .enumerate()
+            .flat_map(|(index, call)| {
+                let start = json!({"tool_calls": [{
+                    "index": index, "id": call.id, "type": "function",
+                    "function": {"name": call.name, "arguments": ""},
+                }]});
+                let pieces = call.fragments().map(|piece| {
                     json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
                 });
-                    std::iter::once(start).chain(pieces)
-                })
-                .collect(),
-        }
+                std::iter::once(start).chain(pieces)
+            })
+            .collect(),
     }
 }
 
 /// The answer to a chat request, streamed if it asks for that.
 pub(super) fn answer(chat: &Chat) -> Answer {
-    let says = Says::to(chat);
+    let says = Says::to(&chat.asked);
     if chat.stream {
         Answer::Stream {
             content_type: EVENT_STREAM,
@@ -182,13 +111,13 @@ pub(super) fn frame(data: &[u8]) -> Bytes {
 
 fn completion(chat: &Chat, says: &Says) -> Value {
     let choices = (0..chat.choices).map(|index| {
-        json!({"index": index, "message": says.message(), "logprobs": null, "finish_reason": says.finish()})
+        json!({"index": index, "message": message(says), "logprobs": null, "finish_reason": finish(says)})
     });
     json!({
         "id": ID,
         "object": "chat.completion",
         "created": CREATED,
-        "model": chat.model,
+        "model": chat.asked.model,
         "choices": choices.collect::<Value>(),
         "usage": usage(chat, says),
         "service_tier": "default",
@@ -203,7 +132,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
             "id": ID,
             "object": "chat.completion.chunk",
             "created": CREATED,
-            "model": chat.model,
+            "model": chat.asked.model,
             "service_tier": "default",
             "system_fingerprint": FINGERPRINT,
             "choices": choices,
@@ -233,7 +162,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
             Value::Null,
         ));
     }
-    for delta in says.deltas() {
+    for delta in deltas(says) {
         for index in 0..chat.choices {
             frames.push(chunk(
                 Role::Content,
@@ -245,7 +174,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
     for index in 0..chat.choices {
         frames.push(chunk(
             Role::Tail,
-            choice(index, &json!({}), json!(says.finish())),
+            choice(index, &json!({}), json!(finish(says))),
             Value::Null,
         ));
     }
@@ -261,19 +190,26 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
 
 /// Input and output of the answer to a request, for the limiter.
 pub(super) fn tokens(chat: &Chat) -> u64 {
-    let (output, _) = Says::to(chat).tokens();
-    words::tokens(&chat.input).saturating_add(output.saturating_mul(chat.choices))
+    let (output, _) = Says::to(&chat.asked).tokens();
+    chat.asked
+        .input_tokens()
+        .saturating_add(output.saturating_mul(chat.choices))
 }
 
 fn usage(chat: &Chat, says: &Says) -> Value {
-    let input = words::tokens(&chat.input);
+    let cached = chat.asked.cached();
+    let input = chat.asked.input_tokens().saturating_add(cached.total());
     let (each, thought) = says.tokens();
     let output = each.saturating_mul(chat.choices);
     json!({
         "prompt_tokens": input,
         "completion_tokens": output,
         "total_tokens": input.saturating_add(output),
-        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "prompt_tokens_details": {
+            "cached_tokens": cached.read,
+            "cache_write_tokens": cached.written,
+            "audio_tokens": 0,
+        },
         "completion_tokens_details": {
             "reasoning_tokens": thought.saturating_mul(chat.choices),
             "audio_tokens": 0,
@@ -285,5 +221,3 @@ fn usage(chat: &Chat, says: &Says) -> Value {
 
 const ID: &str = "chatcmpl-sandbox-1";
 const FINGERPRINT: &str = "fp_sandbox";
-const REFUSAL: &str = "I'm sorry, I can't help with that.";
-const REASONING: &str = "The question is simple.";
