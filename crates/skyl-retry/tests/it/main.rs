@@ -11,6 +11,7 @@ mod calls;
 mod cancel;
 mod clocks;
 mod deadline;
+mod reports;
 
 use std::cell::RefCell;
 use std::time::Duration;

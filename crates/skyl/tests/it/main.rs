@@ -18,6 +18,7 @@ mod logs;
 mod models;
 mod options;
 mod raw;
+mod reports;
 mod retries;
 mod sandbox;
 mod secrets;
