@@ -191,7 +191,7 @@ async fn waits_and_limits_without_end_can_be_added_up() {
         .max_retries(2)
         .build()
         .unwrap();
-    let asks = |_: &()| Failure::new(FailureClass::Server).with_hint(Hint::Wait(Duration::MAX));
+    let asks = |(): &()| Failure::new(FailureClass::Server).with_hint(Hint::Wait(Duration::MAX));
     for (budget, deadline, reason) in [
         (Duration::ZERO, None, StopReason::AttemptsExhausted),
         (10 * SECOND, None, StopReason::TimeBudget),

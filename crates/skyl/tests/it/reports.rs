@@ -16,10 +16,10 @@ fn asks(status: u16, seconds: &str) -> Vec<Act> {
     reply(status, &[("Retry-After", seconds)], "{}")
 }
 
-// seanmonstar/reqwest#925: a wait on a redirect was lost. Here a redirect is final; what it asked
-// for can be read, and is obeyed by a caller who has it retried.
+// seanmonstar/reqwest#925: the wait of a redirect was lost, and so was that of a job not yet done.
+// Here a redirect is final; its wait can be read, and is obeyed for a caller who has it retried.
 #[tokio::test]
-async fn the_wait_of_a_redirect_can_be_read_and_obeyed() {
+async fn a_wait_counts_whatever_the_status_it_came_with() {
     let server = Raw::serve(vec![asks(301, "2"), ok("Paris")]).await;
     let error = bench(&server)
         .client
@@ -32,6 +32,12 @@ async fn the_wait_of_a_redirect_can_be_read_and_obeyed() {
     let server = Raw::serve(vec![asks(301, "2"), ok("Paris")]).await;
     let Bench { client, clock, .. } =
         bench_with(&server, |builder| builder.should_retry(|_| Choice::Retry));
+    assert_eq!(client.complete(&request()).await.unwrap().text(), "Paris");
+    assert_eq!(clock.sleeps(), [secs(2)]);
+
+    // "Not ready yet" holds no answer: it is retried, when it says.
+    let server = Raw::serve(vec![asks(202, "2"), ok("Paris")]).await;
+    let Bench { client, clock, .. } = bench(&server);
     assert_eq!(client.complete(&request()).await.unwrap().text(), "Paris");
     assert_eq!(clock.sleeps(), [secs(2)]);
 }
