@@ -89,6 +89,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `tokio` | off | `TokioClock` |
+//! | `serde` | off | policies in files: `RetryPolicy` and its builder read and write TOML and JSON |
 //! | `test-util` | off | `ManualClock`, for tests that never wait |
 //!
 //! Without features there is no dependency and no runtime.

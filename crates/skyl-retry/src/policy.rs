@@ -8,6 +8,8 @@
 //! [`RetryPolicy::refuse_422`].
 
 mod build;
+#[cfg(feature = "serde")]
+mod file;
 mod invalid;
 mod parts;
 #[cfg(test)]

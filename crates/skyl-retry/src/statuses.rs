@@ -49,7 +49,7 @@ impl StatusSet {
         if first > last {
             return Err(InvalidPolicy::new(
                 KEY,
-                item,
+                item.escape_debug(),
                 "must name the lower status first",
             ));
         }
@@ -74,6 +74,20 @@ impl StatusSet {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bits == [0; 8]
+    }
+
+    /// The statuses in the set as runs of neighbours, first and last, in ascending order.
+    pub(crate) fn runs(self) -> impl Iterator<Item = (u16, u16)> {
+        let mut next = FIRST;
+        std::iter::from_fn(move || {
+            let first = (next..=LAST).find(|&status| self.contains(status))?;
+            let last = (first..=LAST)
+                .take_while(|&status| self.contains(status))
+                .last()
+                .unwrap_or(first);
+            next = last + 1;
+            Some((first, last))
+        })
     }
 
     const fn set(&mut self, status: u16) {
@@ -108,18 +122,12 @@ impl FromStr for StatusSet {
 impl fmt::Display for StatusSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        let mut next = FIRST;
-        while let Some(first) = (next..=LAST).find(|&status| self.contains(status)) {
-            let last = (first..=LAST)
-                .take_while(|&status| self.contains(status))
-                .last();
-            let last = last.unwrap_or(first);
+        for (first, last) in self.runs() {
             match last - first {
                 0 => write!(f, "{separator}{first}")?,
                 _ => write!(f, "{separator}{first}-{last}")?,
             }
             separator = ", ";
-            next = last + 1;
         }
         Ok(())
     }
@@ -138,7 +146,7 @@ fn status(text: &str, item: &str) -> Result<u16, InvalidPolicy> {
         Ok(status) if digits && (FIRST..=LAST).contains(&status) => Ok(status),
         _ => Err(InvalidPolicy::new(
             KEY,
-            item,
+            item.escape_debug(),
             "must hold statuses from 100 to 599, or ranges of them",
         )),
     }

@@ -136,30 +136,14 @@ impl RetryPolicyBuilder {
     /// of its range.
     pub fn build(self) -> Result<RetryPolicy, InvalidPolicy> {
         let policy = self.policy;
-        if policy.max_delay < policy.initial_delay {
-            let rule = format!(
-                "must not be below initial_delay ({})",
-                Human(policy.initial_delay)
-            );
-            return Err(InvalidPolicy::new(
-                "max_delay",
-                Human(policy.max_delay),
-                rule,
-            ));
-        }
-        if policy.max_retry_after.is_zero() {
-            return Err(InvalidPolicy::new(
-                "max_retry_after",
-                Human(Duration::ZERO),
-                "must not be zero",
-            ));
-        }
+        check_delays(policy.initial_delay, policy.max_delay)?;
+        check_cap(policy.max_retry_after)?;
         if let Jitter::Shave(fraction) = policy.jitter {
-            in_range("jitter", fraction, 0.0, 1.0)?;
+            check_number("jitter", fraction)?;
         }
         if let Some(spread) = policy.spread {
-            in_range("spread.of_hint", spread.of_hint, 0.0, f64::MAX)?;
-            in_range("spread.growth", spread.growth, 1.0, f64::MAX)?;
+            check_number("spread.of_hint", spread.of_hint)?;
+            check_number("spread.growth", spread.growth)?;
         }
         if let Some(budget) = policy.retry_budget {
             budget.check()?;
@@ -170,19 +154,49 @@ impl RetryPolicyBuilder {
 
 impl RetryBudgetPolicy {
     pub(crate) fn check(&self) -> Result<(), InvalidPolicy> {
-        in_range("retry_budget.ratio", self.ratio, 0.0, MAX_RATIO)?;
-        in_range(
-            "retry_budget.reserve_per_second",
-            self.reserve_per_second,
-            0.0,
-            MAX_RESERVE,
-        )?;
-        in_range("retry_budget.capacity", self.capacity, 1.0, MAX_CAPACITY)?;
+        check_number("retry_budget.ratio", self.ratio)?;
+        check_number("retry_budget.reserve_per_second", self.reserve_per_second)?;
+        check_number("retry_budget.capacity", self.capacity)?;
         match self.initial {
             Some(initial) => in_range("retry_budget.initial", initial, 0.0, self.capacity),
             None => Ok(()),
         }
     }
+}
+
+/// Refuses a cap of backoffs below their floor.
+pub(super) fn check_delays(initial: Duration, max: Duration) -> Result<(), InvalidPolicy> {
+    if initial <= max {
+        return Ok(());
+    }
+    let rule = format!("must not be below initial_delay ({})", Human(initial));
+    Err(InvalidPolicy::new("max_delay", Human(max), rule))
+}
+
+/// Refuses a cap of nothing on a server's wait: whoever wants that ignores the server's wait.
+pub(super) fn check_cap(max_retry_after: Duration) -> Result<(), InvalidPolicy> {
+    if !max_retry_after.is_zero() {
+        return Ok(());
+    }
+    Err(InvalidPolicy::new(
+        "max_retry_after",
+        Human(Duration::ZERO),
+        "must not be zero",
+    ))
+}
+
+/// Holds one fraction or rate to its range, as far as it does not hang on another figure.
+pub(super) fn check_number(key: &'static str, value: f64) -> Result<(), InvalidPolicy> {
+    let (min, max) = match key {
+        "jitter" => (0.0, 1.0),
+        "spread.growth" => (1.0, f64::MAX),
+        "retry_budget.ratio" => (0.0, MAX_RATIO),
+        "retry_budget.reserve_per_second" => (0.0, MAX_RESERVE),
+        "retry_budget.capacity" => (1.0, MAX_CAPACITY),
+        "retry_budget.initial" => (0.0, MAX_CAPACITY),
+        _ => (0.0, f64::MAX),
+    };
+    in_range(key, value, min, max)
 }
 
 pub(super) fn wait_can_vary(policy: &RetryPolicy) -> Result<(), InvalidPolicy> {
