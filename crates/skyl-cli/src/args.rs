@@ -16,13 +16,14 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
 use skyl_sandbox::{DEFAULT_KEY, Script};
 
 use crate::moment::{self, Moment};
 
 pub(crate) use self::connection::{ConnectionArgs, EventSink, Secret, WatchArgs};
-pub(crate) use self::retry::{PolicyArgs, TimeArgs, length, switch};
+pub(crate) use self::retry::{PolicyArgs, TimeArgs, count, length, switch};
 
 /// Calls to AI APIs that survive bad minutes.
 #[derive(Debug, Parser)]
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Schedule(ScheduleArgs),
     /// Explain how a server's wait is read, and why
     Explain(ExplainArgs),
+    /// Print a script that completes commands and flags in a shell
+    Completions(CompletionsArgs),
 }
 
 /// One call.
@@ -82,6 +85,10 @@ pub(crate) struct ChatArgs {
     /// Print the text as it comes
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) stream: bool,
+
+    /// Print the body of the answer, byte by byte as the server sent it
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) raw: bool,
 
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
@@ -113,16 +120,16 @@ pub(crate) struct RequestArgs {
     pub(crate) effort: Option<String>,
 
     /// A picture for the model: a file (PNG, JPEG, GIF, WebP) or an http(s) address; repeatable
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     pub(crate) image: Vec<String>,
 
     /// A JSON file with the tools the model may call: an array of objects with `name`,
     /// `description`, `parameters`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Option<PathBuf>,
 
     /// A JSON file with the schema the answer must fit
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) schema: Option<PathBuf>,
 }
 
@@ -137,6 +144,10 @@ pub(crate) struct ModelsArgs {
 
     #[command(flatten)]
     pub(crate) time: TimeArgs,
+
+    /// Print each entry of the list, byte by byte as the server sent it
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) raw: bool,
 
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
@@ -223,6 +234,14 @@ pub(crate) struct ExplainArgs {
     pub(crate) cap: Option<Duration>,
 }
 
+/// A script for a shell.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_AFTER_HELP)]
+pub(crate) struct CompletionsArgs {
+    /// The shell that reads it
+    pub(crate) shell: Shell,
+}
+
 /// Reads a share; a NaN is in no range.
 fn share(text: &str) -> Result<f64, String> {
     let share = text
@@ -264,6 +283,13 @@ GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 A value that cannot be read is explained too, and is no failure of this command.";
+
+const COMPLETIONS_AFTER_HELP: &str = "\
+bash:        skyl completions bash > ~/.local/share/bash-completion/completions/skyl
+zsh:         skyl completions zsh > a folder of $fpath, as _skyl
+fish:        skyl completions fish > ~/.config/fish/completions/skyl.fish
+elvish:      skyl completions elvish > a file, and `eval (slurp < FILE)` in rc.elv
+powershell:  skyl completions powershell | Out-String | Invoke-Expression, in $PROFILE";
 
 #[cfg(test)]
 mod tests;

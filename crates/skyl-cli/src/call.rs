@@ -153,9 +153,9 @@ impl Caller {
         if let Failure::Call(call) = &mut failure
             && call.error.kind() == ErrorKind::Auth
         {
-            call.advice = self
-                .key_source
-                .map(|source| format!("the key came from {source}"));
+            let source = self.key_source;
+            call.advice
+                .extend(source.map(|source| format!("the key came from {source}")));
         }
         failure
     }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod chat;
+pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod models;
 pub(crate) mod sandbox;

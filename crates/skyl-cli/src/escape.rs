@@ -5,11 +5,22 @@
 //! terminal; an answer that goes anywhere else keeps its exact bytes.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// One line: every control character is shown, line ends included; a tab stays.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escape(text, |c| c == '\t')
+}
+
+/// JSON, as it is written: what a terminal would still obey becomes `\uNNNN`, which reads the same.
+///
+/// Such characters stand in strings alone; JSON writers escape those below a space themselves.
+pub(crate) fn json(line: &str) -> Cow<'_, str> {
+    replace(
+        line,
+        |_| false,
+        |c, out| write!(out, "\\u{:04x}", u32::from(c)),
+    )
 }
 
 /// Text for a terminal: as [`line()`], but line ends stay.
@@ -18,20 +29,28 @@ pub(crate) fn block(text: &str) -> Cow<'_, str> {
 }
 
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    replace(text, keep, |c, out| match u32::from(c) {
+        code @ 0..0x80 => write!(out, "\\x{code:02x}"),
+        code => write!(out, "\\u{{{code:x}}}"),
+    })
+}
+
+fn replace(
+    text: &str,
+    keep: impl Fn(char) -> bool,
+    write: impl Fn(char, &mut String) -> fmt::Result,
+) -> Cow<'_, str> {
     let shown = |c: char| keep(c) || !is_unsafe(c);
     if text.chars().all(&shown) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        let code = u32::from(c);
         // Writing to a string cannot fail.
         let _infallible = if shown(c) {
             escaped.write_char(c)
-        } else if code < 0x80 {
-            write!(escaped, "\\x{code:02x}")
         } else {
-            write!(escaped, "\\u{{{code:x}}}")
+            write(c, &mut escaped)
         };
     }
     Cow::Owned(escaped)
@@ -61,6 +80,16 @@ mod tests {
         ] {
             assert_eq!(line(text), expected);
         }
+    }
+
+    #[test]
+    fn json_reads_the_same_and_holds_nothing_a_terminal_obeys() {
+        let text = "\u{1b}[2J \u{7f}\u{9b}31m \u{202e}x\u{2028} ünïcødé \"\\";
+        let written = serde_json::to_string(text).unwrap();
+        let escaped = json(&written);
+        assert!(!escaped.chars().any(is_unsafe), "{escaped}");
+        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
+        assert!(matches!(json(r#"{"a":"ü"}"#), Cow::Borrowed(_)));
     }
 
     #[test]

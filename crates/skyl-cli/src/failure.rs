@@ -29,8 +29,8 @@ pub(crate) struct FailedCall {
     pub(crate) error: Error,
     pub(crate) text: String,
     pub(crate) tool_calls: Vec<ToolCall>,
-    /// What this side knows of the cause, in one line.
-    pub(crate) advice: Option<String>,
+    /// What this side knows of the cause, line by line.
+    pub(crate) advice: Vec<String>,
 }
 
 impl FailedCall {
@@ -39,7 +39,7 @@ impl FailedCall {
             error,
             text,
             tool_calls,
-            advice: None,
+            advice: Vec::new(),
         }
     }
 }

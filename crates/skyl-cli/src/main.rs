@@ -19,6 +19,7 @@ mod live;
 mod moment;
 mod program;
 mod provider;
+mod raw;
 mod report;
 mod settings;
 mod stderr;

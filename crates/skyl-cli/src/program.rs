@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
-use crate::commands::{chat, explain, models, sandbox, schedule};
+use crate::commands::{chat, completions, explain, models, sandbox, schedule};
 use crate::env::Env;
 use crate::escape;
 use crate::exit::Exit;
@@ -71,7 +71,7 @@ fn parse(args: &[OsString], context: &Context) -> Result<Option<Cli>, Failure> {
 /// The parser's finding in one line, without the usage that follows it for people.
 fn message(kind: ErrorKind, rendered: &str) -> String {
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "a command is missing: chat, models, sandbox, schedule or explain".to_owned();
+        return MISSING.to_owned();
     }
     let finding = rendered.split("\n\n").next().unwrap_or(rendered);
     let finding = finding.trim().trim_start_matches("error: ");
@@ -97,6 +97,7 @@ fn start(command: Command, context: &Context) -> Result<(), Failure> {
         stderr,
     } = context;
     match command {
+        Command::Completions(args) => completions::run(&args, *form, stdout),
         Command::Explain(args) => explain::run(&args, env, *form, stdout),
         Command::Schedule(args) => schedule::run(&args, env, *form, stdout),
         Command::Sandbox(args) => {
@@ -120,6 +121,9 @@ fn wait(work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>) -> Result<(), 
     runtime.shutdown_background();
     done
 }
+
+const MISSING: &str =
+    "a command is missing: chat, models, sandbox, schedule, explain or completions";
 
 #[cfg(test)]
 mod tests {

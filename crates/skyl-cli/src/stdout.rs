@@ -53,6 +53,18 @@ impl Stdout {
         })
     }
 
+    /// Bytes of others, which may be no text: exact, except on a terminal.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.with(|sink| {
+            if sink.terminal {
+                let text = String::from_utf8_lossy(bytes);
+                sink.write(escape::block(&text).as_bytes())
+            } else {
+                sink.write(bytes)
+            }
+        })
+    }
+
     /// Ends the line, if one was begun.
     pub(crate) fn end_line(&self) -> Result<(), Failure> {
         self.with(Sink::end_line)
@@ -70,7 +82,7 @@ impl Stdout {
     pub(crate) fn object(&self, object: &impl Serialize) -> Result<(), Failure> {
         let line = serde_json::to_string(object)
             .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
-        self.line(&line)
+        self.line(&escape::json(&line))
     }
 
     fn with(&self, write: impl FnOnce(&mut Sink) -> io::Result<()>) -> Result<(), Failure> {
@@ -143,6 +155,18 @@ mod tests {
         let evil = "\u{1b}[2Jgone\n";
         assert_eq!(written(true, |out| out.text(evil)), "\\x1b[2Jgone\n");
         assert_eq!(written(false, |out| out.text(evil)), evil);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_arrive_as_they_are_but_for_a_terminal() {
+        let page = Page::default();
+        let out = Stdout::new(Box::new(page.clone()), false);
+        out.bytes(b"\xff\x1b\n").unwrap();
+        assert_eq!(page.0.lock().unwrap().as_slice(), b"\xff\x1b\n");
+        assert_eq!(
+            written(true, |out| out.bytes(b"\xff\x1b\n")),
+            "\u{fffd}\\x1b\n"
+        );
     }
 
     #[test]

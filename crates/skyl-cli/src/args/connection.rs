@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::args::{OUTPUT, PROVIDER};
 
@@ -36,7 +36,7 @@ pub(crate) struct ConnectionArgs {
 #[command(next_help_heading = OUTPUT)]
 pub(crate) struct WatchArgs {
     /// Write every attempt as a JSON line to a file, or to standard output with `-`
-    #[arg(long, value_name = "FILE|-", value_parser = event_sink)]
+    #[arg(long, value_name = "FILE|-", value_parser = event_sink, value_hint = ValueHint::FilePath)]
     pub(crate) events: Option<EventSink>,
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use skyl_retry::duration::{self, InvalidDuration};
 use skyl_retry::{Jitter, OverCap};
 
@@ -13,12 +13,13 @@ use crate::args::{RETRIES, TIMES};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = RETRIES)]
 pub(crate) struct PolicyArgs {
-    /// The policy to start from: chat, system_one, fleet [default: chat] [env: SKYL_POLICY]
-    #[arg(long, value_name = "NAME")]
+    /// The policy to start from: chat, system_one, fleet, or a file: JSON if it ends in .json, else
+    /// TOML [default: chat] [env: SKYL_POLICY]
+    #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy: Option<String>,
 
     /// Retries after the first attempt; 0 is off [default: 3] [env: SKYL_MAX_RETRIES]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_retries: Option<u32>,
 
     /// The first backoff ceiling, doubled by every retry [default: 500ms] [env: SKYL_RETRY_BASE]
@@ -92,6 +93,12 @@ pub(crate) struct TimeArgs {
 /// Reads a length of time; a number without a unit is refused, except 0.
 pub(crate) fn length(text: &str) -> Result<Duration, InvalidDuration> {
     duration::parse(text)
+}
+
+/// Reads a number of retries.
+pub(crate) fn count(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0, not {text:?}"))
 }
 
 /// Reads yes or no, in the words people write into variables.

@@ -15,6 +15,7 @@ use crate::failure::{FailedCall, Failure};
 use crate::interrupt::Interrupt;
 use crate::json::{AttemptObject, ToolCallObject, UsageObject, WarningObject, attempts};
 use crate::program::Context;
+use crate::raw;
 use crate::settings::{Connection, Faults, Names, Times, chat_policy};
 use crate::stderr::{Stderr, Tone};
 use crate::stdout::{Form, Stdout};
@@ -31,6 +32,14 @@ pub(crate) async fn run(
         stdout,
         stderr,
     } = context;
+    if args.raw {
+        raw::check(*form)?;
+        if args.stream {
+            return Err(Failure::usage(
+                "--raw: a streamed answer is not kept as bytes; leave out --stream",
+            ));
+        }
+    }
     // Everything that can be wrong is found before the prompt is read and before anything starts.
     let faults = if args.fault.is_some() {
         Faults::Asked
@@ -62,12 +71,19 @@ pub(crate) async fn run(
             .await?
     } else {
         let call = async { Ok(caller.client.complete_with(&request, options).await?) };
-        caller.beside(call).await?
+        let answered = caller.beside(call).await;
+        if args.raw {
+            answered.map_err(raw::with_body)?
+        } else {
+            answered?
+        }
     };
     notes(&response, *form, stderr);
     match form {
         Form::Json => stdout.object(&ChatObject::of(&response)),
         Form::Text if args.stream => stdout.end_line(),
+        // Exact: not even a line end is added.
+        Form::Text if args.raw => stdout.bytes(&response.raw),
         Form::Text => {
             stdout.text(&response.text())?;
             stdout.end_line()

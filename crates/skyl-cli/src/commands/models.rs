@@ -8,6 +8,7 @@ use crate::call::{Caller, Watch};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::program::Context;
+use crate::raw;
 use crate::settings::{Connection, Faults, Times, chat_policy};
 use crate::stdout::Form;
 
@@ -20,6 +21,9 @@ pub(crate) async fn run(
     let Context {
         env, form, stdout, ..
     } = context;
+    if args.raw {
+        raw::check(*form)?;
+    }
     let connection = Connection::resolve(&args.connection, env, Faults::None)?;
     let policy = chat_policy(&args.policy, env)?;
     let times = Times::resolve(&args.time, env)?;
@@ -30,12 +34,22 @@ pub(crate) async fn run(
     let caller = Caller::open(&connection, policy, times, watch, context).await?;
     let options = caller.options(interrupt);
     let call = async { Ok(caller.client.models_with(options).await?) };
-    let models = caller.beside(call).await?;
+    let listed = caller.beside(call).await;
+    let models = if args.raw {
+        listed.map_err(raw::with_body)?
+    } else {
+        listed?
+    };
     match form {
         Form::Json => {
             let models = models.iter().map(ModelObject::of).collect();
             stdout.object(&ModelsObject { models })
         }
+        // A list may come in pages; an entry is what the server sent as one.
+        Form::Text if args.raw => models.iter().try_for_each(|model| {
+            stdout.bytes(&model.raw)?;
+            stdout.end_line()
+        }),
         Form::Text => models
             .iter()
             .try_for_each(|model| stdout.text(&format!("{}\n", model.id))),

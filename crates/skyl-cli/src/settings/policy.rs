@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use skyl_retry::{InvalidPolicy, Jitter, OverCap, RetryPolicy, RetryPolicyBuilder};
 
-use crate::args::{PolicyArgs, length, switch};
+use crate::args::{PolicyArgs, count, length, switch};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::settings::{Names, Source};
@@ -41,7 +41,7 @@ impl Layers {
             MAX_RETRIES,
             args.max_retries,
             env,
-            u32::from_str,
+            count,
             Builder::max_retries,
         )?
         .set(

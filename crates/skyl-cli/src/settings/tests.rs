@@ -106,7 +106,7 @@ fn a_switch_on_the_line_goes_before_one_in_a_variable() {
 fn a_wrong_variable_is_named() {
     for (name, value, word) in [
         ("SKYL_RETRY_BASE", "5", "unit"),
-        ("SKYL_MAX_RETRIES", "-1", "digit"),
+        ("SKYL_MAX_RETRIES", "-1", "whole number"),
         ("SKYL_JITTER", "none", "decorrelated"),
         ("SKYL_RETRY_UNSENT", "perhaps", "true or false"),
         ("SKYL_POLICY", "mine", "fleet"),

@@ -40,6 +40,11 @@ fn explain() {
 }
 
 #[test]
+fn completions() {
+    insta::assert_snapshot!(help(["completions", "--help"]));
+}
+
+#[test]
 fn a_variables_value_is_never_in_the_help() {
     let ran = skyl(["chat", "--help"])
         .env("OPENAI_API_KEY", "sk-very-secret")

@@ -6,12 +6,15 @@
 )]
 
 mod chat;
+mod completions;
 mod events;
 mod exit;
 mod explain;
 mod help;
+mod hostile;
 mod json;
 mod models;
+mod raw;
 mod retries;
 mod sandbox;
 mod schedule;

@@ -1,9 +1,6 @@
 //! Who goes before whom.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-
-use crate::support::{Server, skyl};
+use crate::support::{Canned, Server, answer, skyl};
 
 /// Retries that were made before giving up.
 #[track_caller]
@@ -76,27 +73,6 @@ fn a_key_on_the_line_goes_before_the_variable() {
     );
 }
 
-/// Answers one request with this body, and gives the address to ask and what was asked.
-fn canned(body: &'static str) -> (String, std::thread::JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let served = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = Vec::new();
-        let mut piece = [0; 4096];
-        // The body of these requests is one JSON object and ends with it.
-        while !request.ends_with(b"}") {
-            let read = stream.read(&mut piece).unwrap();
-            request.extend_from_slice(&piece[..read]);
-        }
-        let length = body.len();
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-        write!(stream, "{head}content-length: {length}\r\n\r\n{body}").unwrap();
-        String::from_utf8(request).unwrap()
-    });
-    (url, served)
-}
-
 #[test]
 fn each_provider_is_asked_at_its_own_path_with_its_own_key() {
     for (provider, variables, header, path, body) in [
@@ -115,7 +91,7 @@ fn each_provider_is_asked_at_its_own_path_with_its_own_key() {
             r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP","index":0}],"modelVersion":"m"}"#,
         ),
     ] {
-        let (url, served) = canned(body);
+        let server = Canned::serve(vec![answer("200 OK", "", body)]);
         let ran = skyl([
             "chat",
             "hi",
@@ -127,10 +103,10 @@ fn each_provider_is_asked_at_its_own_path_with_its_own_key() {
             "0",
         ])
         .env(variables[0], "key-of-its-own")
-        .env(variables[1], &url)
+        .env(variables[1], server.url())
         .env("OPENAI_API_KEY", "key-of-another")
         .run();
-        let request = served.join().unwrap();
+        let request = server.requests().concat();
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "hello\n"), "{ran:?}");
         assert!(request.starts_with(path), "{request}");
         assert!(request.to_lowercase().contains(header), "{request}");

@@ -1,8 +1,12 @@
 //! Running the program, and a server for it to call.
 
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 
 use serde_json::Value;
 use skyl_sandbox::{JournalEntry, Sandbox, SandboxBuilder};
@@ -38,6 +42,20 @@ impl Skyl {
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// An argument that may be no text.
+    #[cfg(unix)]
+    pub(crate) fn os_arg(mut self, arg: &OsStr) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// A variable that may be no text.
+    #[cfg(unix)]
+    pub(crate) fn os_env(mut self, name: &str, value: &OsStr) -> Self {
         self.command.env(name, value);
         self
     }
@@ -253,6 +271,70 @@ impl Server {
             .args(args)
             .env("OPENAI_API_KEY", "sandbox-key")
     }
+}
+
+/// A server that answers each connection with bytes of its own, whatever they are.
+pub(crate) struct Canned {
+    url: String,
+    served: JoinHandle<Vec<String>>,
+}
+
+impl Canned {
+    /// Takes as many requests as there are answers.
+    pub(crate) fn serve(answers: Vec<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let served = std::thread::spawn(move || {
+            let answered = answers.into_iter().map(|answer| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let request = request(&mut stream);
+                stream.write_all(&answer).unwrap();
+                request
+            });
+            answered.collect()
+        });
+        Self { url, served }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The requests that came, once all have.
+    pub(crate) fn requests(self) -> Vec<String> {
+        self.served.join().unwrap()
+    }
+}
+
+/// Reads a request to the end of its body.
+fn request(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&request).to_lowercase();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                return String::from_utf8(request).unwrap();
+            }
+        }
+        let read = stream.read(&mut piece).unwrap();
+        assert!(read > 0, "half a request: {text}");
+        request.extend_from_slice(&piece[..read]);
+    }
+}
+
+/// A whole answer; `headers` are lines that end in `\r\n`.
+pub(crate) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         {headers}content-length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
 }
 
 /// A file that is gone when the test is over.
