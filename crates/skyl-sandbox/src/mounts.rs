@@ -5,6 +5,7 @@
 //! of them.
 
 mod anthropic;
+mod gemini;
 mod openai;
 mod says;
 mod schema;
@@ -55,6 +56,7 @@ pub(crate) fn all() -> Vec<Box<dyn Mount>> {
         Box::new(openai::OpenAi::official()),
         Box::new(openai::OpenAi::compatible()),
         Box::new(anthropic::Anthropic),
+        Box::new(gemini::Gemini),
     ]
 }
 

@@ -318,14 +318,17 @@ fn schema(request: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
 
 fn sampling(request: &Map<String, Value>, version: Version) -> Result<(), Refusal> {
     for (name, highest) in [("temperature", 1.0), ("top_p", 1.0), ("top_k", f64::MAX)] {
-        let value = match request.get(name) {
-            None => continue,
-            // Even a default value is refused.
-            Some(_) if version == Version::Second => return Err(Refusal::extra(name)),
-            Some(Value::Null) => continue,
-            Some(value) => value.as_f64(),
+        let Some(value) = request.get(name) else {
+            continue;
         };
-        let in_range = value.is_some_and(|value| (0.0..=highest).contains(&value));
+        // Even a default value is refused.
+        if version == Version::Second {
+            return Err(Refusal::extra(name));
+        }
+        let in_range = value.is_null()
+            || value
+                .as_f64()
+                .is_some_and(|value| (0.0..=highest).contains(&value));
         if !in_range {
             let what = if name == "top_k" {
                 "Input should be greater than or equal to 0"
