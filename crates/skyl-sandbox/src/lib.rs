@@ -5,15 +5,16 @@
 //!
 //! | model | what happens |
 //! |---|---|
-//! | `gpt-5.6`, `gpt-5.4-nano` | the ordinary, deterministic answer |
+//! | a model of the catalogue | the ordinary, deterministic answer |
 //! | `sandbox-status-429` | that status in the provider's shape; only this form of a 429 adds `Retry-After: 1` |
 //! | `sandbox-stream-truncate`, `sandbox-stream-error` | a cut, an in-band error, after some content, every time |
 //! | `sandbox-do-429(ra=1)*2,reset,ok@t1` | one step per attempt, the last one repeated; a new `@tag` is a new run |
 //! | `sandbox-refusal`, `sandbox-content-filter` | a refusal with words, one without |
-//! | `sandbox-reasoning` | reasoning ahead of the answer |
+//! | `sandbox-reasoning` | reasoning ahead of the answer, signed where the provider signs it |
 //! | `sandbox-parallel-tools` | two tool calls at once, where tools are offered |
+//! | `sandbox-cached` | the ordinary answer, with a prompt that was in part read from a cache |
 //! | `sandbox-empty` | a 200 with neither an answer nor an error |
-//! | `sandbox-echo-key` | a 401 that quotes the key it was shown, in three spellings |
+//! | `sandbox-echo-key` | the refusal of a key that quotes the key, in three spellings |
 //!
 //! Steps, outcomes and ways of delivery are those of a [`Script`]; the same grammar serves the whole
 //! server with [`SandboxBuilder::script`].
@@ -22,10 +23,18 @@
 //! |---|---|
 //! | `/openai/v1` | `POST /chat/completions`, `GET /models`, `GET /models/{id}` |
 //! | `/compat/v1` | the same shapes, as a compatible server |
+//! | `/anthropic/v1` | `POST /messages`, `POST /messages/count_tokens`, `GET /models` page by page, `GET /models/{id}` |
+//! | `/gemini/v1beta` | `POST /models/{id}:generateContent`, `:streamGenerateContent`, `:countTokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `GET /healthz` | `{"status":"ok","sandbox":true}` |
 //! | `GET /_sandbox/journal?after=SEQ&limit=N` | the entries after that one, oldest first |
 //! | `GET /_sandbox/stats` | counters, those of what was dropped among them |
 //! | `DELETE /_sandbox/journal`, `DELETE /_sandbox/scripts` | forgets entries, positions of scripts |
+//!
+//! | mount | models | base URL of the official SDK | key |
+//! |---|---|---|---|
+//! | openai, compat | `gpt-5.6`, `gpt-5.4-nano` | `/openai/v1`, `/compat/v1` | `Authorization: Bearer` |
+//! | anthropic | `claude-opus-5`, `claude-sonnet-5`, `claude-haiku-4-5` | `/anthropic` | `x-api-key`, or Bearer |
+//! | gemini | `gemini-3.6-flash`, `gemini-3.6-pro` | `/gemini` | `x-goog-api-key`, or `?key=` |
 //!
 //! The mounts ask for the key and refuse a wrong or missing one as the provider does; the
 //! sandbox's own endpoints ask for none and are not journaled. A request is checked in this order:

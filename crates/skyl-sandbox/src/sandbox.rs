@@ -72,7 +72,10 @@ impl Sandbox {
         format!("{}://{}", self.scheme, self.addr)
     }
 
-    /// The base URL of a mount: `base_url("/openai/v1")`.
+    /// The base URL of a mount, as its official SDK takes it: `base_url("/openai/v1")`.
+    ///
+    /// `OpenAI`'s SDKs want the version in it; Anthropic's take the root, `/anthropic`, and Gemini's
+    /// theirs, `/gemini`.
     #[must_use]
     pub fn base_url(&self, mount: &str) -> String {
         format!("{}{mount}", self.url())

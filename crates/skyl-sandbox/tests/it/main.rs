@@ -13,6 +13,7 @@ mod faults;
 mod hangup;
 mod journal;
 mod limits;
+mod mounts;
 mod stream;
 mod support;
 mod tls;
