@@ -161,7 +161,7 @@ fn signed(name: &str) -> Value {
     with(call(name), &json!({"thoughtSignature": "c2ln"}))
 }
 
-fn model(parts: Value) -> Value {
+fn model(parts: &Value) -> Value {
     json!({"role": "model", "parts": parts})
 }
 
@@ -383,10 +383,10 @@ fn roles_and_parts_must_be_the_provider_s() {
         let turn = json!({"role": role, "parts": [{"text": "x"}]});
         refused(&history(&json!([turn])), "valid role: user, model");
     }
-    let answered = json!([user("x"), model(json!([{"text": "y"}])), user("z")]);
+    let answered = json!([user("x"), model(&json!([{"text": "y"}])), user("z")]);
     assert_eq!(parts(&history(&answered).1)[0]["text"], "You said: z");
     refused(
-        &history(&json!([user("x"), model(json!([{"text": "y"}]))])),
+        &history(&json!([user("x"), model(&json!([{"text": "y"}]))])),
         "end with a user role",
     );
 
@@ -427,7 +427,11 @@ fn responses_must_answer_the_calls_of_the_turn_before() {
     let ask = |calls: &[&str], answers: &[&str]| {
         let mut parts: Vec<_> = calls.iter().map(|name| call(name)).collect();
         parts[0] = signed(calls[0]);
-        history(&json!([user("x"), model(json!(parts)), responses(answers)]))
+        history(&json!([
+            user("x"),
+            model(&json!(parts)),
+            responses(answers)
+        ]))
     };
     let (status, answer) = ask(&["a", "b"], &["a", "b"]);
     assert_eq!(
@@ -449,11 +453,11 @@ fn responses_must_answer_the_calls_of_the_turn_before() {
         "immediately after a function call turn",
     );
     refused(
-        &history(&json!([user("x"), model(json!([signed("a")])), user("y")])),
+        &history(&json!([user("x"), model(&json!([signed("a")])), user("y")])),
         "number of function response parts",
     );
     refused(
-        &history(&json!([model(json!([signed("a")])), responses(&["a"])])),
+        &history(&json!([model(&json!([signed("a")])), responses(&["a"])])),
         "immediately after a user turn",
     );
     refused(
@@ -463,7 +467,7 @@ fn responses_must_answer_the_calls_of_the_turn_before() {
     let by_id = |id: &str| {
         let call = json!({"functionCall": {"id": "1", "name": "a"}, "thoughtSignature": "c2ln"});
         let response = json!({"functionResponse": {"id": id, "name": "a", "response": {"x": 1}}});
-        history(&json!([user("x"), model(json!([call])), {"role": "user", "parts": [response]}]))
+        history(&json!([user("x"), model(&json!([call])), {"role": "user", "parts": [response]}]))
     };
     assert_eq!(parts(&by_id("1").1)[0]["text"], "The tool said: {\"x\":1}");
     refused(&by_id("2"), "does not match");
@@ -471,7 +475,7 @@ fn responses_must_answer_the_calls_of_the_turn_before() {
 
 #[test]
 fn calls_of_the_current_turn_must_carry_their_signature() {
-    let ask = |parts: Value| history(&json!([user("x"), model(parts), responses(&["a"])]));
+    let ask = |parts: Value| history(&json!([user("x"), model(&parts), responses(&["a"])]));
     assert_eq!(ask(json!([signed("a")])).0, 200);
     assert_eq!(
         ask(json!([with(
@@ -502,17 +506,17 @@ fn calls_of_the_current_turn_must_carry_their_signature() {
     // The second step of the same turn needs its own; calls from before the user spoke need none.
     let second = json!([
         user("x"),
-        model(json!([signed("a")])),
+        model(&json!([signed("a")])),
         responses(&["a"]),
-        model(json!([call("a")])),
+        model(&json!([call("a")])),
         responses(&["a"])
     ]);
     refused(&history(&second), "contents[3].parts[0]");
     let before = json!([
         user("x"),
-        model(json!([call("a")])),
+        model(&json!([call("a")])),
         responses(&["a"]),
-        model(json!([{"text": "y"}])),
+        model(&json!([{"text": "y"}])),
         user("z")
     ]);
     assert_eq!(history(&before).0, 200);
@@ -537,7 +541,7 @@ fn tools_are_called_complete_and_streamed_alike() {
     // What was called may be sent back, and is answered.
     let back = json!([
         user("x"),
-        model(parts(&two).clone()),
+        model(parts(&two)),
         responses(&["get_weather", "get_weather"])
     ]);
     assert_eq!(history(&back).0, 200);
