@@ -13,6 +13,7 @@ mod escape;
 mod events;
 mod exit;
 mod failure;
+mod file;
 mod interrupt;
 mod json;
 mod live;

@@ -1,4 +1,6 @@
-//! The retry policy that flags and variables come to.
+//! The retry policy that flags, variables and a policy file come to.
+
+mod file;
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,6 +11,8 @@ use crate::args::{PolicyArgs, count, length, switch};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::settings::{Names, Source};
+
+use self::file::PolicyFile;
 
 /// The policy as asked for, with every figure checked but no caller's own limits.
 pub(crate) fn policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, Failure> {
@@ -27,14 +31,17 @@ pub(crate) fn chat_policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, F
 /// A policy, and what was said on top of it by whom.
 struct Layers {
     builder: RetryPolicyBuilder,
+    file: Option<PolicyFile>,
     said: Vec<(Knob, Source)>,
 }
 
 impl Layers {
     fn read(args: &PolicyArgs, env: &Env) -> Result<Self, Failure> {
         type Builder = RetryPolicyBuilder;
+        let (builder, file) = start(args, env)?;
         Self {
-            builder: start(args, env)?.to_builder(),
+            builder,
+            file,
             said: Vec::new(),
         }
         .set(
@@ -117,21 +124,31 @@ impl Layers {
         self,
         check: impl FnOnce(&RetryPolicy) -> Result<(), InvalidPolicy>,
     ) -> Result<RetryPolicy, Failure> {
-        let Self { builder, said } = self;
+        let Self {
+            builder,
+            file,
+            said,
+        } = self;
         builder
             .build()
             .and_then(|policy| check(&policy).map(|()| policy))
-            .map_err(|invalid| refuse(&said, &invalid))
+            .map_err(|invalid| refuse(&said, file.as_ref(), &invalid))
     }
 }
 
 /// Says in the words of flags what the engine says in the words of its builder.
-fn refuse(said: &[(Knob, Source)], invalid: &InvalidPolicy) -> Failure {
+fn refuse(said: &[(Knob, Source)], file: Option<&PolicyFile>, invalid: &InvalidPolicy) -> Failure {
     if let Some((_, source)) = said.iter().find(|(knob, _)| knob.key == invalid.key()) {
         return Failure::usage(format!("{source}: {invalid}"));
     }
+    if let Some(failure) = file.and_then(|file| file.refuse(invalid)) {
+        return failure;
+    }
     // The figure itself is a default, and what was said of the others does not go with it.
-    let sources: Vec<String> = said.iter().map(|(_, source)| source.to_string()).collect();
+    let mut sources: Vec<String> = said.iter().map(|(_, source)| source.to_string()).collect();
+    if !said.iter().any(|(knob, _)| knob.key == RETRY_BASE.key) {
+        sources.extend(file.and_then(PolicyFile::place_of_initial_delay));
+    }
     let knob = KNOBS.iter().find(|knob| knob.key == invalid.key());
     let advice = knob
         .map(|knob| format!("; {} sets it", knob.names.flag))
@@ -139,20 +156,25 @@ fn refuse(said: &[(Knob, Source)], invalid: &InvalidPolicy) -> Failure {
     Failure::usage(format!("{}: {invalid}{advice}", sources.join(", ")))
 }
 
-/// The policy the flags are laid on.
-fn start(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, Failure> {
+/// The policy the flags are laid on, and the file it is from.
+fn start(
+    args: &PolicyArgs,
+    env: &Env,
+) -> Result<(RetryPolicyBuilder, Option<PolicyFile>), Failure> {
     let Some(name) = POLICY.pick_text(args.policy.as_deref(), env)? else {
-        return Ok(RetryPolicy::chat());
+        return Ok((RetryPolicy::chat().to_builder(), None));
     };
-    match name.value.as_str() {
-        "chat" => Ok(RetryPolicy::chat()),
-        "system_one" => Ok(RetryPolicy::system_one()),
-        "fleet" => Ok(RetryPolicy::fleet()),
-        other => Err(Failure::usage(format!(
-            "{}: no policy is called `{other}`; there are chat, system_one and fleet",
-            name.source
-        ))),
-    }
+    // A name goes before a file that happens to be called like it; `./chat` is the file.
+    let named = match name.value.as_str() {
+        "chat" => RetryPolicy::chat(),
+        "system_one" => RetryPolicy::system_one(),
+        "fleet" => RetryPolicy::fleet(),
+        _ => {
+            let (file, builder) = PolicyFile::read(&name)?;
+            return Ok((builder, Some(file)));
+        }
+    };
+    Ok((named.to_builder(), None))
 }
 
 /// A figure of the policy that flags can set: the engine's name of it, and ours.

@@ -110,6 +110,7 @@ fn a_wrong_variable_is_named() {
         ("SKYL_JITTER", "none", "decorrelated"),
         ("SKYL_RETRY_UNSENT", "perhaps", "true or false"),
         ("SKYL_POLICY", "mine", "fleet"),
+        ("SKYL_POLICY", "src", "directory"),
     ] {
         let line = policy(&PolicyArgs::default(), &Env::of(&[(name, value)]))
             .unwrap_err()

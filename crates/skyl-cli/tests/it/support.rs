@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use serde_json::Value;
@@ -342,8 +343,11 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new(name: &str, content: &[u8]) -> Self {
+        // Tests run beside each other and may like the same name.
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("{}-{name}", std::process::id()));
+            .join(format!("{}-{number}-{name}", std::process::id()));
         std::fs::write(&path, content).unwrap();
         Self(path)
     }

@@ -1,7 +1,5 @@
 //! Files that go with a prompt: pictures, tools, a schema.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -9,6 +7,7 @@ use serde_json::{Map, Value};
 use skyl::{Image, Tool};
 
 use crate::failure::Failure;
+use crate::file;
 
 /// A picture by address, or from a file whose first bytes say what it is.
 pub(super) fn image(source: &str) -> Result<Image, Failure> {
@@ -88,17 +87,8 @@ fn json(flag: &str, path: &Path) -> Result<Value, Failure> {
 }
 
 fn read(flag: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    let refuse =
-        |why: &dyn std::fmt::Display| Failure::usage(format!("{flag} {}: {why}", path.display()));
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| refuse(&error))?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| refuse(&error))?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE_BYTES) {
-        return Err(refuse(&"longer than 32 MiB"));
-    }
-    Ok(bytes)
+    file::read(path, MAX_FILE_MIB)
+        .map_err(|unread| Failure::usage(format!("{flag} {}: {}", path.display(), unread.why())))
 }
 
 /// Told by the bytes: names lie, and a wrong media type is refused by providers.
@@ -117,7 +107,7 @@ fn media_type(data: &[u8]) -> Option<&'static str> {
 }
 
 /// More than any provider takes in one request.
-const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
+const MAX_FILE_MIB: u64 = 32;
 
 #[cfg(test)]
 mod tests {
