@@ -25,6 +25,7 @@
 //! | `/compat/v1` | the same shapes, as a compatible server |
 //! | `/anthropic/v1` | `POST /messages`, `POST /messages/count_tokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `/gemini/v1beta` | `POST /models/{id}:generateContent`, `:streamGenerateContent`, `:countTokens`, `GET /models` page by page, `GET /models/{id}` |
+//! | `/gemini/v1` | the same |
 //! | `GET /healthz` | `{"status":"ok","sandbox":true}` |
 //! | `GET /_sandbox/journal?after=SEQ&limit=N` | the entries after that one, oldest first |
 //! | `GET /_sandbox/stats` | counters, those of what was dropped among them |

@@ -56,7 +56,8 @@ pub(crate) fn all() -> Vec<Box<dyn Mount>> {
         Box::new(openai::OpenAi::official()),
         Box::new(openai::OpenAi::compatible()),
         Box::new(anthropic::Anthropic),
-        Box::new(gemini::Gemini),
+        Box::new(gemini::Gemini::beta()),
+        Box::new(gemini::Gemini::stable()),
     ]
 }
 

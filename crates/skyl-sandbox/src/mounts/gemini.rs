@@ -1,4 +1,7 @@
-//! Gemini as its reference documents it: content, token counting and models, on `/gemini/v1beta`.
+//! Gemini as its reference documents it: content, token counting and models.
+//!
+//! Two mounts share the shapes: `/gemini/v1beta`, and `/gemini/v1`, which Google's own SDK asks by
+//! default.
 
 mod errors;
 mod fields;
@@ -22,21 +25,38 @@ use crate::{
 
 use self::{errors::Refusal, read::Content, write::Form};
 
-/// The mount.
+/// One mount with these shapes.
 #[derive(Debug)]
-pub(crate) struct Gemini;
+pub(crate) struct Gemini {
+    prefix: &'static str,
+    version: &'static str,
+}
 
 impl Gemini {
-    fn route(request: &Request, house: &House) -> Result<Call, Refusal> {
+    pub(crate) const fn beta() -> Self {
+        Self {
+            prefix: "/gemini/v1beta",
+            version: "v1beta",
+        }
+    }
+
+    pub(crate) const fn stable() -> Self {
+        Self {
+            prefix: "/gemini/v1",
+            version: "v1",
+        }
+    }
+
+    fn route(&self, request: &Request, house: &House) -> Result<Call, Refusal> {
         authorized(request, &house.key)?;
         let path = request.path.as_str();
         match (path.strip_prefix("/models"), &request.method) {
             (Some(""), &Method::GET) => Ok(models::list(request, house)),
             (Some(rest), &Method::GET) if rest.starts_with('/') => {
-                Ok(models::one(&rest[1..], house))
+                Ok(models::one(&rest[1..], house, self.version))
             }
             (Some(rest), &Method::POST) if rest.starts_with('/') => {
-                called(&percent_decoded(&rest[1..]), request, house)
+                called(&percent_decoded(&rest[1..]), request, house, self.version)
             }
             _ => Err(Refusal::not_found("Requested entity was not found.")),
         }
@@ -49,11 +69,12 @@ impl Mount for Gemini {
     }
 
     fn prefix(&self) -> &'static str {
-        "/gemini/v1beta"
+        self.prefix
     }
 
     fn read(&self, request: &Request, house: &House) -> Call {
-        Self::route(request, house).unwrap_or_else(|refusal| Call::refused(refusal.whole()))
+        self.route(request, house)
+            .unwrap_or_else(|refusal| Call::refused(refusal.whole()))
     }
 
     fn error(&self, status: u16, cause: Cause, message: &str) -> Whole {
@@ -90,19 +111,20 @@ fn authorized(request: &Request, key: &str) -> Result<(), Refusal> {
 }
 
 /// A method of a model, `{model}:{method}`; a model's name may have colons of its own.
-fn called(name: &str, request: &Request, house: &House) -> Result<Call, Refusal> {
+fn called(name: &str, request: &Request, house: &House, version: &str) -> Result<Call, Refusal> {
     let Some((model, method)) = name.rsplit_once(':') else {
         let message = format!("Invalid resource path: models/{name} names no method.");
         return Err(Refusal::invalid(message));
     };
     let document = fields::document(&request.body)?;
+    let known = || known(model, house, version);
     let answer = match method {
-        "generateContent" => generated(&document, model, house, None),
+        "generateContent" => known().and_then(|()| generated(&document, model, house, None)),
         "streamGenerateContent" => {
             let form = Form::asked_for(request.query("alt").as_deref());
-            generated(&document, model, house, Some(form))
+            known().and_then(|()| generated(&document, model, house, Some(form)))
         }
-        "countTokens" => counted(&document, model, house),
+        "countTokens" => known().and_then(|()| counted(&document, model)),
         _ => {
             let message = format!("Method {method} of models/{model} was not found.");
             return Err(Refusal::not_found(&message));
@@ -125,7 +147,6 @@ fn generated(
     house: &House,
     stream: Option<Form>,
 ) -> Result<(Answer, u64), Refusal> {
-    known(model, house)?;
     let content = Content::read(document, model)?;
     let answer = match model {
         "sandbox-echo-key" => Answer::Whole(errors::echo(&house.key)),
@@ -136,12 +157,7 @@ fn generated(
 }
 
 /// The tokens of a conversation; counting costs none.
-fn counted(
-    document: &Map<String, Value>,
-    model: &str,
-    house: &House,
-) -> Result<(Answer, u64), Refusal> {
-    known(model, house)?;
+fn counted(document: &Map<String, Value>, model: &str) -> Result<(Answer, u64), Refusal> {
     let asked = read::countable(document, model)?;
     let tokens = asked.input_tokens().saturating_add(asked.cached().total());
     let body = json!({
@@ -152,12 +168,12 @@ fn counted(
 }
 
 /// A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
-fn known(model: &str, house: &House) -> Result<(), Refusal> {
+fn known(model: &str, house: &House, version: &str) -> Result<(), Refusal> {
     let fault = !matches!(Named::of(model), Named::Plain);
     if fault || models::known(house).any(|known| known == model) || ODDITIES.contains(&model) {
         return Ok(());
     }
-    Err(Refusal::model(model))
+    Err(Refusal::model(model, version))
 }
 
 #[cfg(test)]

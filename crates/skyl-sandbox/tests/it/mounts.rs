@@ -364,6 +364,25 @@ async fn hints_are_in_the_headers_alone() {
 }
 
 #[tokio::test]
+async fn gemini_answers_under_both_of_its_versions() {
+    let sandbox = sandbox().await;
+    for version in ["v1", "v1beta"] {
+        let path = format!("/gemini/{version}/models/gemini-3.6-pro");
+        let answer = ask(&sandbox, &GeminiEvents.raw("GET", &path, "")).await;
+        assert_eq!(answer.json()["name"], "models/gemini-3.6-pro");
+    }
+    assert!(
+        sandbox
+            .journal()
+            .iter()
+            .all(|entry| entry.mount == "gemini")
+    );
+    let other = GeminiEvents.raw("GET", "/gemini/v1alpha/models", "");
+    assert_eq!(ask(&sandbox, &other).await.status, 404);
+    assert_eq!(sandbox.journal().len(), 2);
+}
+
+#[tokio::test]
 async fn every_answer_names_its_request_where_the_provider_does() {
     let sandbox = sandbox().await;
     let good = ask(&sandbox, &Anthropic.request("claude-opus-5", false)).await;

@@ -71,9 +71,9 @@ impl Refusal {
         }
     }
 
-    pub(super) fn model(model: &str) -> Self {
+    pub(super) fn model(model: &str, version: &str) -> Self {
         Self::not_found(&format!(
-            "models/{model} is not found for API version v1beta, or is not supported for this \
+            "models/{model} is not found for API version {version}, or is not supported for this \
              method. Call ListModels to see the list of available models and their supported \
              methods."
         ))

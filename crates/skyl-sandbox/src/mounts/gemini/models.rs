@@ -15,10 +15,10 @@ pub(super) fn list(request: &Request, house: &House) -> Call {
 }
 
 /// One model of the catalogue; named in the path, it can be a fault like any other.
-pub(super) fn one(segment: &str, house: &House) -> Call {
+pub(super) fn one(segment: &str, house: &House, version: &str) -> Call {
     let id = percent_decoded(segment);
     let answer = known(house).find(|model| *model == id).map_or_else(
-        || Refusal::model(&id).whole(),
+        || Refusal::model(&id, version).whole(),
         |model| pretty(200, &entry(model)),
     );
     Call {

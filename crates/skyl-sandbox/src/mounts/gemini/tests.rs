@@ -24,7 +24,7 @@ fn house() -> House {
 }
 
 fn read(request: &Request) -> Call {
-    Gemini.read(request, &house())
+    Gemini::beta().read(request, &house())
 }
 
 fn whole(call: &Call) -> (u16, Value) {
@@ -293,6 +293,19 @@ fn unknown_paths_methods_and_models_are_not_found() {
     let (_, body) = ask_model("gemini-9", &prompt("x"));
     let message = body["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("models/gemini-9 is not found for API version v1beta"));
+}
+
+#[test]
+fn both_versions_are_the_same_but_for_their_name() {
+    let ask = |mount: Gemini, model: &str| {
+        let path = format!("/models/{model}:generateContent");
+        whole(&mount.read(&request(Method::POST, &path, &prompt("x")), &house()))
+    };
+    let good = "gemini-3.6-pro";
+    assert_eq!(ask(Gemini::stable(), good), ask(Gemini::beta(), good));
+    let (_, body) = ask(Gemini::stable(), "gemini-9");
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("for API version v1,"), "{message}");
 }
 
 #[test]
@@ -744,7 +757,7 @@ fn the_echo_shows_the_key_in_three_spellings() {
     let path = "/models/sandbox-echo-key:generateContent?key=k-1%2F2";
     let mut request = request(Method::POST, path, &prompt("x"));
     request.headers.clear();
-    let Answer::Whole(echo) = Gemini.read(&request, &house).answer else {
+    let Answer::Whole(echo) = Gemini::beta().read(&request, &house).answer else {
         panic!("a stream")
     };
     assert_eq!(echo.status, 400);
@@ -759,7 +772,7 @@ fn the_echo_shows_the_key_in_three_spellings() {
 #[test]
 fn errors_carry_the_word_of_their_code() {
     let error = |status, cause| {
-        let whole = Gemini.error(status, cause, "m");
+        let whole = Gemini::beta().error(status, cause, "m");
         serde_json::from_slice::<Value>(&whole.body).unwrap()["error"].clone()
     };
     for (status, word) in [
@@ -807,7 +820,7 @@ fn an_error_in_mid_stream_fits_the_stream_s_form() {
             content_type,
             first,
         };
-        String::from_utf8(Gemini.overload_frame("m", spot).to_vec()).unwrap()
+        String::from_utf8(Gemini::beta().overload_frame("m", spot).to_vec()).unwrap()
     };
     let event = frame("text/event-stream", false);
     assert!(event.starts_with("data: {\"error\":{\"code\":503,") && event.ends_with("}\r\n\r\n"));
