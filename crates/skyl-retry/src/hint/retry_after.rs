@@ -74,9 +74,9 @@ impl Reading {
                 step(SECONDS, "yes");
                 step(EPOCH, "yes");
             }
-            Rule::Date { form, .. } => {
+            Rule::Date { .. } => {
                 step(SECONDS, "no");
-                step(DATE, form.as_str());
+                step(DATE, "yes");
             }
             Rule::Refused(refusal) => {
                 step(SECONDS, "no");
