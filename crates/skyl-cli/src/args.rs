@@ -276,10 +276,10 @@ ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL. Keys on a command line can be see
 machine: prefer variables.";
 
 const SANDBOX_AFTER_HELP: &str = "\
-Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1.
-Models: gpt-5.6, gpt-5.4-nano; and those that fail on demand: sandbox-status-503,
-sandbox-stream-truncate, sandbox-stream-error, sandbox-do-<script>. What reached it:
-GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
+Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1,
+/anthropic/v1, /gemini/v1beta. Models: those that each mount lists; and on every mount those that
+fail on demand: sandbox-status-503, sandbox-stream-truncate, sandbox-stream-error,
+sandbox-do-<script>. What reached it: GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 A value that cannot be read is explained too, and is no failure of this command.";

@@ -53,7 +53,7 @@ pub(crate) async fn run(
         "as given"
     };
     for line in [
-        format!("sandbox: key {key}, mounts /openai/v1 and /compat/v1"),
+        format!("sandbox: key {key}, mounts {MOUNTS}"),
         format!("sandbox: journal at {base_url}/_sandbox/journal; an interrupt ends it"),
     ] {
         stderr.line(Tone::Aside, &line);
@@ -68,6 +68,8 @@ pub(crate) async fn run(
     sandbox.shutdown().await;
     Ok(())
 }
+
+const MOUNTS: &str = "/openai/v1, /compat/v1, /anthropic/v1, /gemini/v1beta";
 
 fn started(args: &SandboxArgs, error: &skyl_sandbox::Error) -> Failure {
     let cause = std::error::Error::source(error)

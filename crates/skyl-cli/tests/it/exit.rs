@@ -6,6 +6,13 @@ use crate::support::{Server, skyl};
 
 #[track_caller]
 fn ends(args: &[&str], code: i32) {
+    for stream in [&[][..], &["--stream"]] {
+        one(&[args, stream].concat(), code);
+    }
+}
+
+#[track_caller]
+fn one(args: &[&str], code: i32) {
     let mut run = skyl(["chat", "hi", "--max-retries", "0"]);
     for arg in args {
         run = run.args([arg]);

@@ -14,6 +14,7 @@ mod help;
 mod hostile;
 mod json;
 mod models;
+mod pipes;
 mod policy;
 mod raw;
 mod retries;

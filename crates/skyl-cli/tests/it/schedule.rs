@@ -53,6 +53,19 @@ fn a_named_policy_and_a_fixed_schedule_can_be_looked_at() {
 }
 
 #[test]
+fn a_time_budget_of_nothing_is_none() {
+    let budget = |args: [&str; 2]| {
+        skyl(["schedule", "--json", "--policy", "system_one"])
+            .args(args)
+            .run()
+            .object()["budget_ms"]
+            .clone()
+    };
+    assert_eq!(budget(["--budget", "0"]), serde_json::Value::Null);
+    assert_eq!(budget(["--budget", "9s"]), 9_000);
+}
+
+#[test]
 fn two_looks_at_a_drawn_table_agree() {
     let look = || skyl(["schedule", "--jitter", "decorrelated"]).run().stdout;
     assert_eq!(look(), look());

@@ -73,43 +73,128 @@ fn a_key_on_the_line_goes_before_the_variable() {
     );
 }
 
+const OPENAI: &str = r#"{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}"#;
+const ANTHROPIC: &str = r#"{"id":"m","type":"message","role":"assistant","model":"c","content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
+const GEMINI: &str = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP","index":0}],"modelVersion":"m"}"#;
+
 #[test]
 fn each_provider_is_asked_at_its_own_path_with_its_own_key() {
-    for (provider, variables, header, path, body) in [
+    let gemini = "POST /v1beta/models/m:generateContent ";
+    for (provider, [key, url], header, body, path, ends) in [
+        (
+            "openai",
+            ["OPENAI_API_KEY", "OPENAI_BASE_URL"],
+            "authorization: bearer key-of-its-own",
+            OPENAI,
+            "POST /v1/chat/completions ",
+            &["/v1", "/v1/"][..],
+        ),
         (
             "anthropic",
             ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
             "x-api-key: key-of-its-own",
+            ANTHROPIC,
             "POST /v1/messages ",
-            r#"{"id":"m","type":"message","role":"assistant","model":"c","content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#,
+            &["", "/", "/v1", "/v1/"],
         ),
         (
             "gemini",
-            ["GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
+            ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
             "x-goog-api-key: key-of-its-own",
-            "POST /v1beta/models/m:generateContent ",
-            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP","index":0}],"modelVersion":"m"}"#,
+            GEMINI,
+            gemini,
+            &["", "/", "/v1beta", "/v1beta/"],
+        ),
+        (
+            "gemini",
+            ["GOOGLE_API_KEY", "SKYL_BASE_URL"],
+            "x-goog-api-key: key-of-its-own",
+            GEMINI,
+            gemini,
+            &[""],
+        ),
+        (
+            "compat",
+            ["SKYL_API_KEY", "SKYL_BASE_URL"],
+            "authorization: bearer key-of-its-own",
+            OPENAI,
+            "POST /v1/chat/completions ",
+            &["/v1", "/v1/"],
         ),
     ] {
-        let server = Canned::serve(vec![answer("200 OK", "", body)]);
-        let ran = skyl([
-            "chat",
-            "hi",
-            "--provider",
-            provider,
-            "--model",
-            "m",
-            "--max-retries",
-            "0",
-        ])
-        .env(variables[0], "key-of-its-own")
-        .env(variables[1], server.url())
-        .env("OPENAI_API_KEY", "key-of-another")
+        for end in ends {
+            let server = Canned::serve(vec![answer("200 OK", "", body)]);
+            let ran = skyl(["chat", "hi", "--model", "m", "--max-retries", "0"])
+                .args(["--provider", provider])
+                .env(key, "key-of-its-own")
+                .env(url, &format!("{}{end}", server.url()))
+                .env("TYPESAFE_API_KEY", "key-of-another")
+                .run();
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, "hello\n"), "{ran:?}");
+            let request = server.requests().concat();
+            assert!(request.starts_with(path), "{end}: {request}");
+            assert!(request.to_lowercase().contains(header), "{request}");
+            assert!(!request.contains("key-of-another"), "{request}");
+        }
+    }
+}
+
+#[test]
+fn of_the_two_variables_for_a_gemini_key_the_first_counts() {
+    let server = Canned::serve(vec![answer("200 OK", "", GEMINI)]);
+    let ran = skyl(["chat", "hi", "--model", "m", "--provider", "gemini"])
+        .env("GOOGLE_API_KEY", "key-for-other-things")
+        .env("GEMINI_API_KEY", "key-of-its-own")
+        .env("GOOGLE_GEMINI_BASE_URL", server.url())
         .run();
-        let request = server.requests().concat();
-        assert_eq!((ran.code, ran.stdout.as_str()), (0, "hello\n"), "{ran:?}");
-        assert!(request.starts_with(path), "{request}");
-        assert!(request.to_lowercase().contains(header), "{request}");
-        assert!(!request.contains("key-of-another"), "{request}");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let request = server.requests().concat();
+    assert!(
+        request.contains("key-of-its-own") && !request.contains("other-things"),
+        "{request}"
+    );
+}
+
+#[test]
+fn real_providers_need_a_key_and_a_model_and_say_where_from() {
+    for (provider, variable) in [
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("gemini", "GEMINI_API_KEY or GOOGLE_API_KEY"),
+    ] {
+        let asked = || skyl(["chat", "hi", "--provider", provider]).env("SKYL_API_KEY", "compat");
+        let ran = asked().args(["--model", "m"]).run();
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+        assert!(ran.stderr.contains(variable), "{ran:?}");
+        let ran = asked().args(["--api-key", "key-of-its-own"]).run();
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+        assert!(ran.stderr.contains("--model or SKYL_MODEL"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_sandbox_stands_in_for_every_provider() {
+    let server = Server::start();
+    let root = server.url().replace("/openai/v1", "");
+    for (provider, mount, model) in [
+        ("openai", "/openai/v1", "sandbox-do-503,ok"),
+        ("compat", "/compat/v1", "sandbox-do-503,ok"),
+        ("anthropic", "/anthropic", "sandbox-do-503,ok"),
+        ("gemini", "/gemini", "sandbox-do-503,ok"),
+    ] {
+        for (stream, tag) in [(&[][..], "whole"), (&["--stream"], "streamed")] {
+            let model = format!("{model}@{provider}-{tag}");
+            let mut run = skyl(["chat", "hi", "--json", "--retry-base", "1ms"])
+                .args(["--provider", provider, "--model", &model])
+                .args(["--base-url", &format!("{root}{mount}")])
+                .args(["--api-key", "sandbox-key"]);
+            for arg in stream {
+                run = run.args([arg]);
+            }
+            let object = run.run().object();
+            assert_eq!(object["text"], "You said: hi", "{provider}: {object}");
+            assert_eq!(object["provider"], provider, "{object}");
+            assert_eq!(object["attempts"].as_array().unwrap().len(), 2, "{object}");
+        }
     }
 }

@@ -97,6 +97,23 @@ impl Skyl {
         self.stdout_to(writer)
     }
 
+    /// Runs with nobody at the other end of standard error.
+    pub(crate) fn nobody_reads_diagnostics(mut self) -> Ran {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = self
+            .command
+            .stdin(Stdio::null())
+            .stderr(writer)
+            .output()
+            .unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::new(),
+        }
+    }
+
     /// Runs with standard output going elsewhere.
     pub(crate) fn stdout_to(mut self, to: impl Into<Stdio>) -> Ran {
         let output = self
