@@ -1,9 +1,8 @@
 //! Builds a client, and refuses by name what it will not take.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName};
@@ -311,6 +310,7 @@ impl ClientBuilder {
                 dialect: self.dialect,
                 provider,
                 http,
+                address: Mutex::default(),
                 scrubber,
                 policy,
                 timeouts: self.timeouts,

@@ -1,5 +1,7 @@
 //! The request as it goes over the wire: put together once, sent unchanged by every attempt.
 
+use std::sync::PoisonError;
+
 use http::header::{
     ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST,
     PROXY_AUTHORIZATION, TRANSFER_ENCODING, UPGRADE,
@@ -20,9 +22,8 @@ pub(super) fn wire(
     mode: Mode,
 ) -> Result<Wire, Error> {
     let provider = &core.provider;
-    let address = format!("{}{}", core.dialect.base_url(), encoded.path);
-    let url = reqwest::Url::parse(&address)
-        .map_err(|_| Error::refused(provider, "the request's address is none"))?;
+    let url = address(core, &encoded.path)
+        .ok_or_else(|| Error::refused(provider, "the request's address is none"))?;
 
     let mut headers = encoded.headers;
     if !encoded.body.is_empty() {
@@ -63,6 +64,20 @@ pub(super) fn wire(
         headers,
         body: encoded.body,
     })
+}
+
+/// Reads the address, unless it is that of the call before.
+fn address(core: &Core, path: &str) -> Option<reqwest::Url> {
+    let address = format!("{}{path}", core.dialect.base_url());
+    let mut last = core.address.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((text, url)) = &*last
+        && *text == address
+    {
+        return Some(url.clone());
+    }
+    let url = reqwest::Url::parse(&address).ok()?;
+    *last = Some((address, url.clone()));
+    Some(url)
 }
 
 /// A caller's header, checked. Its value is never quoted: it may be a secret.
