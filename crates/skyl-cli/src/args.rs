@@ -23,7 +23,7 @@ use skyl_sandbox::{DEFAULT_KEY, Script};
 use crate::moment::{self, Moment};
 
 pub(crate) use self::connection::{ConnectionArgs, EventSink, Secret, WatchArgs};
-pub(crate) use self::retry::{PolicyArgs, TimeArgs, count, length, switch};
+pub(crate) use self::retry::{PolicyArgs, TimeArgs, count, length, over_cap, switch};
 
 /// Calls to AI APIs that survive bad minutes.
 #[derive(Debug, Parser)]

@@ -53,12 +53,13 @@ impl Stdout {
         })
     }
 
-    /// Bytes of others, which may be no text: exact, except on a terminal.
+    /// Bytes of others, which may be no text: exact, except on a terminal, whose line is ended too.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.with(|sink| {
             if sink.terminal {
                 let text = String::from_utf8_lossy(bytes);
-                sink.write(escape::block(&text).as_bytes())
+                sink.write(escape::block(&text).as_bytes())?;
+                sink.end_line()
             } else {
                 sink.write(bytes)
             }
@@ -164,7 +165,7 @@ mod tests {
         out.bytes(b"\xff\x1b\n").unwrap();
         assert_eq!(page.0.lock().unwrap().as_slice(), b"\xff\x1b\n");
         assert_eq!(
-            written(true, |out| out.bytes(b"\xff\x1b\n")),
+            written(true, |out| out.bytes(b"\xff\x1b")),
             "\u{fffd}\\x1b\n"
         );
     }

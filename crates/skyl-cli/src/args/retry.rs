@@ -40,7 +40,7 @@ pub(crate) struct PolicyArgs {
     pub(crate) retry_after_cap: Option<Duration>,
 
     /// What a longer wait means: clamp, give-up [default: clamp] [env: SKYL_OVER_CAP]
-    #[arg(long, value_name = "RULE", value_parser = OverCap::from_str)]
+    #[arg(long, value_name = "RULE", value_parser = over_cap)]
     pub(crate) over_cap: Option<OverCap>,
 
     /// Use the own backoff whatever the server asks for [env: SKYL_IGNORE_RETRY_AFTER]
@@ -93,6 +93,12 @@ pub(crate) struct TimeArgs {
 /// Reads a length of time; a number without a unit is refused, except 0.
 pub(crate) fn length(text: &str) -> Result<Duration, InvalidDuration> {
     duration::parse(text)
+}
+
+/// Reads the rule above the cap; the word is written as flags are.
+pub(crate) fn over_cap(text: &str) -> Result<OverCap, String> {
+    text.parse()
+        .map_err(|_| "expected clamp or give-up".to_owned())
 }
 
 /// Reads a number of retries.

@@ -87,7 +87,9 @@ fn jitter_and_the_rule_above_the_cap_are_words() {
         Some(skyl_retry::OverCap::GiveUp)
     );
     refused(&["--jitter", "none"], "decorrelated");
-    refused(&["--over-cap", "ignore"], "clamp");
+    refused(&["--over-cap", "ignore"], "clamp or give-up");
+    // As a policy file has it is understood, too.
+    assert!(chat(&["--over-cap", "give_up"]).policy.over_cap.is_some());
 }
 
 #[test]

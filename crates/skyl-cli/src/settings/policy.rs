@@ -5,9 +5,9 @@ mod file;
 use std::fmt;
 use std::str::FromStr;
 
-use skyl_retry::{InvalidPolicy, Jitter, OverCap, RetryPolicy, RetryPolicyBuilder};
+use skyl_retry::{InvalidPolicy, Jitter, RetryPolicy, RetryPolicyBuilder};
 
-use crate::args::{PolicyArgs, count, length, switch};
+use crate::args::{PolicyArgs, count, length, over_cap, switch};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::settings::{Names, Source};
@@ -67,13 +67,7 @@ impl Layers {
             length,
             Builder::max_retry_after,
         )?
-        .set(
-            OVER_CAP,
-            args.over_cap,
-            env,
-            OverCap::from_str,
-            Builder::over_cap,
-        )?
+        .set(OVER_CAP, args.over_cap, env, over_cap, Builder::over_cap)?
         .set(
             IGNORE_RETRY_AFTER,
             args.ignore_retry_after,
