@@ -5,6 +5,7 @@
     reason = "helpers of tests stop like the tests do"
 )]
 
+mod answers;
 mod chat;
 mod completions;
 mod events;
