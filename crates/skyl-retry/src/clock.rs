@@ -4,6 +4,8 @@
 //! time is a [`Duration`] since the clock's own origin, never an `Instant`, so that virtual clocks
 //! are as good as real ones. Wall time serves dates in headers and nothing else: it may jump.
 
+#[cfg(feature = "blocking")]
+pub(crate) mod blocking;
 #[cfg(feature = "test-util")]
 pub(crate) mod manual;
 #[cfg(feature = "tokio")]

@@ -3,8 +3,11 @@
 //! All judgement is in [`decide`](crate::decide()); the driver only asks the clock, sleeps, and
 //! keeps the facts of one call. It is generic over the [`Clock`] and knows no runtime. It refuses
 //! to do anything in the background: whatever happens, happens inside the future it returns, and
-//! dropping that ends everything at once.
+//! dropping that ends everything at once. The blocking driver is this one, too, polled once; and a
+//! `tower` service runs it once per call.
 
+#[cfg(feature = "blocking")]
+pub(crate) mod blocking;
 mod race;
 mod seam;
 
@@ -46,18 +49,8 @@ use crate::rng::Rng;
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(example()).unwrap();
 /// ```
-pub fn retry<'a, C: Clock>(policy: &'a RetryPolicy, clock: &'a C) -> Retry<'a, C> {
-    Retry {
-        policy,
-        clock,
-        rng: None,
-        budget: None,
-        deadline: None,
-        attempt_timeout: None,
-        cancel: None,
-        judge: (),
-        observer: (),
-    }
+pub fn retry<'a, C: Clock>(policy: &'a RetryPolicy, clock: &'a C) -> Retry<'a, &'a C> {
+    Retry::new(policy, clock)
 }
 
 /// One call about to be made; see [`retry`].
@@ -68,7 +61,7 @@ pub fn retry<'a, C: Clock>(policy: &'a RetryPolicy, clock: &'a C) -> Retry<'a, C
 #[must_use = "nothing is called until `run` is awaited"]
 pub struct Retry<'a, C, Cancelled = Pending<()>, J = (), O = ()> {
     policy: &'a RetryPolicy,
-    clock: &'a C,
+    clock: C,
     rng: Option<Rng>,
     budget: Option<&'a RetryBudget>,
     deadline: Option<Duration>,
@@ -76,6 +69,22 @@ pub struct Retry<'a, C, Cancelled = Pending<()>, J = (), O = ()> {
     cancel: Option<Cancelled>,
     judge: J,
     observer: O,
+}
+
+impl<'a, C, Cancelled> Retry<'a, C, Cancelled> {
+    pub(crate) fn new(policy: &'a RetryPolicy, clock: C) -> Self {
+        Self {
+            policy,
+            clock,
+            rng: None,
+            budget: None,
+            deadline: None,
+            attempt_timeout: None,
+            cancel: None,
+            judge: (),
+            observer: (),
+        }
+    }
 }
 
 /// Settings.
@@ -239,7 +248,7 @@ where
     {
         let mut cancel = pin!(self.cancel.take());
         let mut cancel = Cancel::new(cancel.as_mut().as_pin_mut());
-        let (clock, deadline) = (self.clock, self.deadline);
+        let (clock, deadline) = (&self.clock, self.deadline);
         // The clock is read only where its answer can change the outcome.
         let timed = deadline.is_some() || self.policy.budget().is_some();
         let began = timed.then(|| clock.now());

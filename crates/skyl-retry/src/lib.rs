@@ -89,10 +89,44 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `tokio` | off | `TokioClock` |
-//! | `serde` | off | policies in files: `RetryPolicy` and its builder read and write TOML and JSON |
+//! | `blocking` | off | `retry_blocking`: the same driver for threads, with `ThreadClock` and `Stopper` |
+//! | `tower` | off | `RetryLayer`: the same driver around any `tower` service |
+//! | `serde` | off | policies in files: TOML, JSON and formats like them |
 //! | `test-util` | off | `ManualClock`, for tests that never wait |
 //!
-//! Without features there is no dependency and no runtime.
+//! Without features there is no dependency and no runtime. `tower` and `serde` bring the traits of
+//! those crates and nothing else: no macros, no runtime.
+//!
+//! # Policies in files
+//!
+//! With `serde`, a file holds the figures that differ from [`chat`](RetryPolicy::chat), by the
+//! builder's names:
+//!
+#![cfg_attr(feature = "serde", doc = "```")]
+#![cfg_attr(not(feature = "serde"), doc = "```text")]
+//! # use skyl_retry::{RetryPolicy, RetryPolicyBuilder};
+//! let text = r#"
+//!     max_retries = 5
+//!     max_delay = "1m"             # lengths carry their unit; only 0 needs none
+//!     jitter = { shave = 0.25 }    # or "full", "equal", "decorrelated"
+//!     retry_by = "status"
+//!     retry_statuses = [408, 429, "500-599"]
+//!     retry_budget = { ratio = 0.1, reserve_per_second = 0.1, capacity = 10 }
+//! "#;
+//! let policy: RetryPolicy = toml::from_str(text)?;
+//! assert_eq!(policy.max_retries(), 5);
+//! assert!(policy.honor_retry_after(), "what a file leaves out is as in chat");
+//!
+//! // Unknown keys and bad values are refused by name, where they stand.
+//! let refused = toml::from_str::<RetryPolicy>("max_retries = 5\nmax_delay = 60").unwrap_err();
+//! assert!(refused.to_string().contains("line 2"));
+//! assert!(refused.message().starts_with("max_delay = 60: must be a duration with its unit"));
+//!
+//! // A builder reads the same file and leaves room for flags on top.
+//! let builder: RetryPolicyBuilder = toml::from_str(text)?;
+//! assert_eq!(builder.max_retries(1).build()?.max_retries(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # What it refuses to do
 //!
@@ -111,12 +145,16 @@ mod pause;
 mod policy;
 mod rng;
 mod statuses;
+#[cfg(feature = "tower")]
+mod tower;
 
 pub mod duration;
 pub mod hint;
 
 pub use crate::budget::RetryBudget;
 pub use crate::clock::Clock;
+#[cfg(feature = "blocking")]
+pub use crate::clock::blocking::{BlockingClock, Stopper, ThreadClock};
 #[cfg(feature = "test-util")]
 pub use crate::clock::manual::{ManualClock, ManualSleep};
 #[cfg(feature = "tokio")]
@@ -124,6 +162,8 @@ pub use crate::clock::tokio::TokioClock;
 pub use crate::decide::{
     Choice, Decision, Facts, StopReason, Verdict, WaitSource, choose, decide, minimum_window,
 };
+#[cfg(feature = "blocking")]
+pub use crate::driver::blocking::{RetryBlocking, retry_blocking};
 pub use crate::driver::{Attempt, Retry, Stopped, retry};
 pub use crate::failure::{Failure, FailureClass, Hint, Sent};
 pub use crate::hint::parse_retry_after_or_zero;
@@ -134,3 +174,5 @@ pub use crate::policy::{
 };
 pub use crate::rng::{Rng, Seeds};
 pub use crate::statuses::StatusSet;
+#[cfg(feature = "tower")]
+pub use crate::tower::{RetryError, RetryLayer, RetryService};

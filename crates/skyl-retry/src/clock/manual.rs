@@ -5,6 +5,9 @@
 //! sleeps: for tests that care about the waits and not about waiting. A guard never moves it, so a
 //! timeout fires only if time really went by.
 
+#[cfg(feature = "blocking")]
+mod blocking;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -3,8 +3,9 @@
 use std::future::ready;
 
 use skyl_retry::{
-    Attempt, Choice, Failure, FailureClass, InvalidPolicy, ManualClock, RetryBudget, RetryPolicy,
-    Rng, Seeds, SharedPause, Stopped, TokioClock, retry,
+    Attempt, Choice, Failure, FailureClass, InvalidPolicy, ManualClock, RetryBudget, RetryError,
+    RetryPolicy, RetryPolicyBuilder, Rng, Seeds, SharedPause, Stopped, Stopper, ThreadClock,
+    TokioClock, retry,
 };
 
 use crate::Outcome;
@@ -22,6 +23,10 @@ fn shared_values_go_between_threads() {
     is_send_and_sync::<Rng>();
     is_send_and_sync::<ManualClock>();
     is_send_and_sync::<TokioClock>();
+    is_send_and_sync::<ThreadClock>();
+    is_send_and_sync::<Stopper>();
+    is_send_and_sync::<RetryPolicyBuilder>();
+    is_send_and_sync::<RetryError>();
     is_send_and_sync::<InvalidPolicy>();
     is_send_and_sync::<Stopped<std::io::Error>>();
 }

@@ -7,10 +7,13 @@
 )]
 
 mod api;
+mod blocking;
 mod calls;
 mod cancel;
 mod clocks;
 mod deadline;
+mod examples;
+mod layer;
 mod reports;
 
 use std::cell::RefCell;

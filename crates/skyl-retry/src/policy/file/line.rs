@@ -1,5 +1,8 @@
 //! The line of a key, for what is refused only once the file has been read.
 
+#[cfg(test)]
+mod tests;
+
 use crate::policy::InvalidPolicy;
 
 /// With the feature `serde`.
