@@ -196,7 +196,7 @@ pub(crate) async fn a_stall_before_the_answer_is_a_timeout_and_retried(case: &Ca
         let moving = async {
             stage.sandbox.received(1).await;
             stage.clock.advance(secs(60));
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         let answer = tokio::select! {
             answer = stage.try_ask(&asked, mode, defaults().attempt_timeout(secs(60))) => answer,

@@ -14,6 +14,10 @@ use skyl_retry::ManualClock;
 use skyl_sandbox::{DEFAULT_KEY, Sandbox};
 
 /// One dialect, and what its provider has.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one question to a provider, asked by its name in the tests"
+)]
 pub(crate) struct Case {
     /// How failures name it.
     pub(crate) name: &'static str,
