@@ -13,6 +13,7 @@
 //! not find out from the workspace itself.
 
 pub mod duplicates;
+pub mod fuzz;
 pub mod layout;
 pub mod licences;
 pub mod metadata;

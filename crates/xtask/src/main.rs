@@ -8,7 +8,7 @@
 use std::{env, process::ExitCode};
 
 use xtask::{
-    run, setup,
+    fuzz, run, setup,
     steps::{STEPS, Step},
 };
 
@@ -22,6 +22,10 @@ fn main() -> ExitCode {
         }
         ["setup"] => run::metadata().and_then(|m| setup::install(&setup::all(STEPS), &m)),
         ["test", names @ ..] => select(names).and_then(|steps| run::run(&steps)),
+        ["fuzz", words @ ..] => fuzz::Session::read(words).and_then(|session| {
+            let root = run::metadata()?.root;
+            run::commands(&session.commands(&root)?, &root)
+        }),
         [other, ..] => Err(format!(
             "cannot read `{}`: {other:?} is not a command here; `cargo xtask` lists them",
             words.join(" ")
@@ -59,13 +63,15 @@ fn help() -> String {
     lines.join("\n")
 }
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "Set-up and checks of this workspace.",
     "",
     "cargo xtask                 list the commands",
     "cargo xtask test            install what the steps need, then run them all",
     "cargo xtask test STEP...    run single steps",
     "cargo xtask setup           install what the steps need, run nothing",
+    "cargo xtask fuzz TARGET [--seconds N]",
+    "                            look for inputs that break a parser, with libFuzzer",
     "",
     "Steps, in order:",
 ];

@@ -60,6 +60,18 @@ pub fn run(steps: &[&Step]) -> Result<(), String> {
     Ok(())
 }
 
+/// Runs commands outside of any step, printing each; the first that fails ends it.
+///
+/// # Errors
+/// When one fails; the text repeats it.
+pub fn commands(invocations: &[Invocation], root: &Path) -> Result<(), String> {
+    for invocation in invocations {
+        println!("$ {invocation}");
+        invoke(invocation, root).map_err(|why| format!("{invocation}: {why}"))?;
+    }
+    Ok(())
+}
+
 /// Reads the workspace one stands in.
 ///
 /// # Errors

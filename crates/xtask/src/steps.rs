@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    duplicates, layout, licences,
+    duplicates, fuzz, layout, licences,
     metadata::{Metadata, Package, Reach},
     python::Environment,
     setup::Need,
@@ -75,7 +75,7 @@ pub enum Tests {
 }
 
 impl Invocation {
-    fn new(arguments: &str) -> Self {
+    pub(crate) fn new(arguments: &str) -> Self {
         Self {
             program: Program::Cargo,
             arguments: arguments.split(' ').map(str::to_owned).collect(),
@@ -84,7 +84,7 @@ impl Invocation {
         }
     }
 
-    fn with_variable(self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with_variable(self, name: &'static str, value: impl Into<String>) -> Self {
         Self {
             variable: Some((name, value.into())),
             ..self
@@ -351,6 +351,12 @@ pub const STEPS: &[Step] = &[
         about: "the lock-free parts hold in every interleaving",
         needs: &[],
         work: Work::Commands(loom),
+    },
+    Step {
+        name: "fuzz",
+        about: "no parser breaks on its corpus or on two seconds of mutations of it",
+        needs: &[Need::Rustfmt, Need::Clippy],
+        work: Work::Commands(|_| fuzz::quick()),
     },
     Step {
         name: "bench",

@@ -24,6 +24,7 @@ fn alone_it_lists_the_commands() {
     for line in [
         "cargo xtask test ",
         "cargo xtask setup ",
+        "cargo xtask fuzz TARGET ",
         "  clippy ",
         "  loom ",
     ] {
@@ -41,6 +42,9 @@ fn an_unknown_command_or_step_is_refused() {
         &["test", "fmtt"],
         &["test", "--fast"],
         &["setup", "now"],
+        &["fuzz"],
+        &["fuzz", "no-such-target"],
+        &["fuzz", "sse", "--seconds", "soon"],
     ] {
         let output = xtask(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
