@@ -58,7 +58,10 @@ impl JsonArray {
         let place = self.place;
         let bytes = *input;
         let end = if place == Place::Element {
-            self.nesting.close(bytes)
+            // Not past the cap: of an element both too large and too deep, the limit met first is
+            // the error, however the bytes were cut.
+            let room = self.limits.event.saturating_sub(self.held.len());
+            self.nesting.close(&bytes[..bytes.len().min(room)])
         } else {
             // The LF stays in the input, as white space for what follows.
             scan::lf(bytes)

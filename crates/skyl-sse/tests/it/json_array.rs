@@ -113,3 +113,13 @@ fn elements_and_strays_have_a_cap() {
     assert_eq!(decode("abcd\n"), [stray("abcd")]);
     assert_eq!(decode("abcde"), [error]);
 }
+
+#[test]
+fn of_two_limits_the_one_met_first_is_the_error_however_the_bytes_are_cut() {
+    let decode = |cap| {
+        let limits = Limits::default().max_event_bytes(cap);
+        decode_with(Framing::JsonArray, limits, "{".repeat(200).as_bytes())
+    };
+    assert_eq!(decode(128), [Got::Error(ErrorKind::EventTooLarge)]);
+    assert_eq!(decode(129), [Got::Error(ErrorKind::TooDeep)]);
+}
