@@ -91,6 +91,19 @@ def test_system_and_blocks_are_taken(client):
         assert answer.usage.input_tokens == 5
 
 
+def test_every_other_option_of_the_sdk_is_taken(client):
+    options = {
+        "cache_control": {"type": "ephemeral"},
+        "diagnostics": {"previous_message_id": None},
+        "inference_geo": "us",
+        "metadata": {"user_id": "u1"},
+        "service_tier": "auto",
+        "speed": "standard",
+        "thinking": {"type": "adaptive"},
+    }
+    assert text(ask(client, **options)) == ECHO
+
+
 def test_a_limit_and_a_stop_text_end_the_answer(client):
     for ask_for in (ask, gathered):
         answer = ask_for(client, max_tokens=3)
