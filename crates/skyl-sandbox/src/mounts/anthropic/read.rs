@@ -398,7 +398,7 @@ fn flag(request: &Map<String, Value>, name: &'static str) -> Result<Option<bool>
 const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 
 /// Every field of a request; the provider refuses all others.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 22] = [
     "model",
     "max_tokens",
     "messages",
@@ -420,4 +420,5 @@ const FIELDS: [&str; 21] = [
     "mcp_servers",
     "cache_control",
     "inference_geo",
+    "diagnostics",
 ];
