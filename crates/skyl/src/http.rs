@@ -65,11 +65,11 @@ impl Http {
     ///
     /// # Cancel safety
     /// Dropping it closes the connection, if one was in use.
-    pub(crate) async fn send(
+    pub(crate) fn send(
         &self,
         wire: &Wire,
         extra: Option<(HeaderName, HeaderValue)>,
-    ) -> Result<Reply, TransportFailure> {
+    ) -> impl Future<Output = Result<Reply, TransportFailure>> + use<> {
         let mut request = reqwest::Request::new(wire.method.clone(), wire.url.clone());
         request.headers_mut().clone_from(&wire.headers);
         request.headers_mut().extend(extra);
@@ -77,19 +77,19 @@ impl Http {
             // By reference count: every attempt sends the very same bytes.
             *request.body_mut() = Some(wire.body.clone().into());
         }
-        let response = self
-            .client
-            .execute(request)
-            .await
-            .map_err(TransportFailure::new)?;
-        let (head, body) = http::Response::from(response).into_parts();
-        Ok(Reply {
-            head: ReplyHead {
-                status: head.status.as_u16(),
-                headers: head.headers,
-            },
-            body: Body::new(body),
-        })
+        // Made outside the block, so that the future returned is as small as the library's own.
+        let response = self.client.execute(request);
+        async move {
+            let response = response.await.map_err(TransportFailure::new)?;
+            let (head, body) = http::Response::from(response).into_parts();
+            Ok(Reply {
+                head: ReplyHead {
+                    status: head.status.as_u16(),
+                    headers: head.headers,
+                },
+                body: Body::new(body),
+            })
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl<'c> Call<'c> {
     pub(crate) async fn run<T, Fut>(
         &self,
         cancel: &mut Cancel,
-        mut once: impl FnMut(u32) -> Fut,
+        once: impl Fn(u32) -> Fut,
     ) -> Result<T, Error>
     where
         Fut: Future<Output = Result<T, Error>>,
@@ -131,9 +131,8 @@ impl<'c> Call<'c> {
                 self.decided(error, verdict);
             });
         // Boxed, or callers would carry the sockets' state machines in their own futures, twice.
-        let operation = |attempt: engine::Attempt| {
-            Box::pin(self.attempt(attempt, once(attempt.number), &pause_rng))
-        };
+        let operation =
+            |attempt: engine::Attempt| Box::pin(self.attempt(attempt, &once, &pause_rng));
         let outcome = match &self.plan.should_retry {
             None => driver.run(operation, Error::failure).await,
             Some(choose) => {
@@ -147,12 +146,18 @@ impl<'c> Call<'c> {
     }
 
     /// One attempt: waits out a shared pause, then keeps the time of the work.
-    async fn attempt<T>(
+    ///
+    /// It makes the work itself: a future that is handed in is kept twice, as what was given and as
+    /// what is awaited.
+    async fn attempt<T, Fut>(
         &self,
         attempt: engine::Attempt,
-        work: impl Future<Output = Result<T, Error>>,
+        once: &impl Fn(u32) -> Fut,
         pause_rng: &Mutex<Rng>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, Error>
+    where
+        Fut: Future<Output = Result<T, Error>>,
+    {
         let pause = self.pause(attempt, pause_rng).await;
         let began = self.core.clock.now();
         {
@@ -165,7 +170,7 @@ impl<'c> Call<'c> {
                 ended: None,
             });
         }
-        let result = work.await;
+        let result = once(attempt.number).await;
         let ended = self.core.clock.now();
         if let Some(current) = &mut self.state().current {
             current.ended = Some(ended);

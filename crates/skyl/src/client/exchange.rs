@@ -3,11 +3,12 @@
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderName, HeaderValue};
+use pin_project_lite::pin_project;
 use skyl_retry::duration::Human;
 use skyl_retry::{Clock, Sent};
 
@@ -199,17 +200,30 @@ async fn send(
 }
 
 /// The work's result, or `None` if the guard fires first.
-///
-/// The work is polled first: what has arrived is never thrown away for a timer.
-async fn within<W: Future>(work: W, mut guard: Pin<&mut AnySleep>) -> Option<W::Output> {
-    let mut work = pin!(work);
-    poll_fn(|cx| {
-        if let Poll::Ready(output) = work.as_mut().poll(cx) {
+fn within<W: Future>(work: W, guard: Pin<&mut AnySleep>) -> Within<'_, W> {
+    Within { work, guard }
+}
+
+pin_project! {
+    /// The future of [`within`]; an `async fn` would keep the work twice.
+    struct Within<'g, W> {
+        #[pin]
+        work: W,
+        guard: Pin<&'g mut AnySleep>,
+    }
+}
+
+impl<W: Future> Future for Within<'_, W> {
+    type Output = Option<W::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        // The work first: what has arrived is never thrown away for a timer.
+        if let Poll::Ready(output) = this.work.poll(cx) {
             return Poll::Ready(Some(output));
         }
-        guard.as_mut().poll(cx).map(|()| None)
-    })
-    .await
+        this.guard.as_mut().poll(cx).map(|()| None)
+    }
 }
 
 fn attempt_header(core: &Core, number: u32) -> Option<(HeaderName, HeaderValue)> {
