@@ -28,8 +28,7 @@ RETRIES = types.HttpRetryOptions(attempts=3, initial_delay=0, max_delay=0, jitte
 
 
 def connect(sandbox, key=None, **options) -> genai.Client:
-    # The SDK's own default is `v1`; the mount is the version that vendors' examples use.
-    defaults = {"base_url": f"{sandbox.url}/gemini", "api_version": "v1beta", "timeout": 10_000}
+    defaults = {"base_url": f"{sandbox.url}/gemini", "timeout": 10_000}
     http_options = types.HttpOptions(**defaults | options)
     return genai.Client(api_key=key or sandbox.key, http_options=http_options)
 

@@ -47,8 +47,20 @@ def test_content_is_generated_with_usage(client, journal):
     assert usage.total_token_count == 7
     [entry] = journal()
     assert (entry.method, entry.status, entry.model) == ("POST", 200, MODEL)
-    assert entry.path == f"/gemini/v1beta/models/{MODEL}:generateContent"
+    # The version this SDK asks for by itself.
+    assert (entry.mount, entry.path) == ("gemini", f"/gemini/v1/models/{MODEL}:generateContent")
     assert entry.header("x-goog-api-key") == "[redacted]"
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta"])
+def test_both_versions_of_the_api_are_there(sandbox, journal, version):
+    with connect(sandbox, api_version=version) as client:
+        assert ask(client, contents=FRANCE).text == "Paris"
+        assert drain(stream(client)) == (ECHO, "STOP", None)
+        assert len(client.models.list()) == 2
+    paths = [entry.path for entry in journal()]
+    assert len(paths) == 3
+    assert all(path.startswith(f"/gemini/{version}/models") for path in paths)
 
 
 def test_text_keeps_its_bytes_complete_and_streamed(client):
