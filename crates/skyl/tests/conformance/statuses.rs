@@ -32,7 +32,12 @@ pub(crate) async fn every_error_status_is_its_kind(case: &Case) {
             assert!(!error.delivered(), "{told}");
         }
     }
-    assert_eq!(stage.sandbox.journal().len(), 300 + 32 + 7 + 10, "{}", case.name);
+    assert_eq!(
+        stage.sandbox.journal().len(),
+        300 + 32 + 7 + 10,
+        "{}",
+        case.name
+    );
 }
 
 pub(crate) async fn every_other_2xx_is_a_failure(case: &Case) {
