@@ -7,25 +7,17 @@ pub(crate) fn policy(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     any_line(&text);
     if let Ok(builder) = toml::from_str::<RetryPolicyBuilder>(&text) {
-        built(&text, builder, toml::from_str::<RetryPolicy>(&text).ok());
+        built(&text, builder, toml::from_str(&text).ok().as_ref());
     }
     if let Ok(builder) = serde_json::from_str::<RetryPolicyBuilder>(&text) {
-        built(
-            &text,
-            builder,
-            serde_json::from_str::<RetryPolicy>(&text).ok(),
-        );
+        built(&text, builder, serde_json::from_str(&text).ok().as_ref());
     }
 }
 
-fn built(text: &str, builder: RetryPolicyBuilder, read: Option<RetryPolicy>) {
+fn built(text: &str, builder: RetryPolicyBuilder, read: Option<&RetryPolicy>) {
     match builder.build() {
         Ok(policy) => {
-            assert_eq!(
-                read.as_ref(),
-                Some(&policy),
-                "read at once and in two steps"
-            );
+            assert_eq!(read, Some(&policy), "read at once and in two steps");
             reads_back(&policy);
         }
         Err(invalid) => {

@@ -166,7 +166,7 @@ fn start(
 fn one_target(target: &'static Target, options: &Options, current: &Current) -> Outcome {
     if !options.inputs.is_empty() {
         for (path, input) in read_all(&options.inputs)? {
-            one_input(target, input, &path.display().to_string(), current)?;
+            one_input(target, &input, &path.display().to_string(), current)?;
         }
         return Ok(format!("{}: {} inputs", target.name, options.inputs.len()));
     }
@@ -178,7 +178,7 @@ fn one_target(target: &'static Target, options: &Options, current: &Current) -> 
         return Err(format!("{}: nothing in {}", target.name, folder.display()));
     }
     for (path, input) in &corpus {
-        one_input(target, input.clone(), &path.display().to_string(), current)?;
+        one_input(target, input, &path.display().to_string(), current)?;
     }
     let inputs: Vec<Vec<u8>> = corpus.into_iter().map(|(_, input)| input).collect();
     let begun = now();
@@ -187,7 +187,7 @@ fn one_target(target: &'static Target, options: &Options, current: &Current) -> 
     let mut tried = 0_u64;
     for input in mutations.take_while(|_| begun.elapsed() < limit) {
         let which = format!("mutation {tried} of seed {}", options.seed);
-        one_input(target, input, &which, current)?;
+        one_input(target, &input, &which, current)?;
         tried += 1;
     }
     Ok(format!(
@@ -199,7 +199,7 @@ fn one_target(target: &'static Target, options: &Options, current: &Current) -> 
 
 fn one_input(
     target: &'static Target,
-    input: Vec<u8>,
+    input: &[u8],
     which: &str,
     current: &Current,
 ) -> Result<(), String> {
@@ -207,19 +207,19 @@ fn one_input(
     let outcome = {
         *lock(current) = Some(Moment {
             target: target.name,
-            input: input.clone(),
+            input: input.to_owned(),
             since,
         });
-        catch_unwind(|| (target.run)(&input))
+        catch_unwind(|| (target.run)(input))
     };
     *lock(current) = None;
     if outcome.is_err() {
-        return Err(report(target.name, &input, &format!("broke on {which}")));
+        return Err(report(target.name, input, &format!("broke on {which}")));
     }
     let taken = since.elapsed();
     if taken > SLOW {
         let why = format!("took {} s for {which}", taken.as_secs());
-        return Err(report(target.name, &input, &why));
+        return Err(report(target.name, input, &why));
     }
     Ok(())
 }
