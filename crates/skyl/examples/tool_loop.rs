@@ -10,10 +10,12 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use skyl::openai::OpenAi;
-use skyl::{Client, Message, Part, Request, Response, Role, Tool, ToolCall, ToolResult};
+use skyl::{
+    Client, Message, Part, Request, Response, Role, StopReason, Tool, ToolCall, ToolResult,
+};
 use skyl_sandbox::Sandbox;
 
-/// Asks until the model answers in words.
+/// Asks until the model calls no more tools.
 pub(crate) async fn ask(
     client: &Client,
     mut request: Request,
@@ -21,8 +23,8 @@ pub(crate) async fn ask(
 ) -> Result<Response, Box<dyn Error>> {
     for _ in 0..MAX_ROUNDS {
         let answer = client.complete(&request).await?;
-        // Not by the stop reason: some providers say `stop` where a tool was forced.
-        if answer.tool_calls().next().is_none() {
+        // Done, or cut by a limit: the stop reason tells the caller which.
+        if answer.stop_reason != StopReason::ToolUse {
             return Ok(answer);
         }
         let mut results = Vec::new();

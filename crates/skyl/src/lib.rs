@@ -29,7 +29,7 @@
 //! - [Retries](#retries) · [Choosing a policy](#choosing-a-policy) · [Time](#time)
 //! - [Errors](#errors) · [Streams](#streams) · [Hooks and logs](#hooks-and-logs)
 //! - [Testing](#testing) · [Own dialects](#own-dialects) · [Features](#features)
-//! - [What is not here](#what-is-not-here)
+//! - [What is not here](#what-is-not-here) · [`guide`]: tables to look things up in, examples to run
 //!
 //! # Retries
 //!
@@ -84,6 +84,31 @@
 //!   from being multiplied by its own retries, and waits the server gave to all are spread.
 //! - A person is waiting: few retries and a [`total_timeout`](ClientBuilder::total_timeout).
 //! - A nightly batch: many retries, a long cap, no deadline.
+//!
+//! ```
+//! use std::time::Duration;
+//! use skyl::{CallOptions, Client, Request, RetryPolicy, RetryStop};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # runtime.block_on(async {
+//! # let sandbox = skyl_sandbox::Sandbox::start().await?;
+//! # let openai = skyl::openai::OpenAi::new("sandbox-key").base_url(sandbox.base_url("/openai/v1"));
+//! // One of many processes.
+//! let client = Client::builder(openai).policy(RetryPolicy::fleet()).build()?;
+//!
+//! // This call is one a person waits for.
+//! let hurried = RetryPolicy::fleet().to_builder().max_retries(1).build()?;
+//! let options = CallOptions::new().policy(hurried).total_timeout(Duration::from_secs(5));
+//! let request = Request::new("sandbox-do-503(ra=60),ok").user("Hello");
+//! let error = client.complete_with(&request, options).await.unwrap_err();
+//!
+//! // The server asks for a minute, so the person is told now and not after five seconds.
+//! assert_eq!(error.retry_stop(), Some(RetryStop::Deadline));
+//! assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! With [`shared_pause`](ClientBuilder::shared_pause) one call's 429 holds back all calls of the
 //! client to that model until the server's wait has passed.
@@ -235,7 +260,7 @@
 //! A [`Dialect`] is a pure codec: a request into bytes, bytes into an answer, frames into events,
 //! failures into [`Fault`]s. It sends nothing and retries nothing, so one written outside this crate
 //! gets retries, hooks, streams and timeouts unchanged. Built in are [`openai`], [`anthropic`] and
-//! [`gemini`].
+//! [`gemini`]; the example `own_dialect` is one that is not.
 //!
 //! # Features
 //!
@@ -274,6 +299,7 @@ mod stream;
 
 pub mod anthropic;
 pub mod gemini;
+pub mod guide;
 pub mod openai;
 
 #[cfg(feature = "test-util")]
