@@ -113,7 +113,9 @@ impl Client {
         &self.core.policy
     }
 
-    /// The bucket retries are paid from, to be shared with other clients; `None` if there is none.
+    /// The bucket retries are paid from; `None` if there is none.
+    ///
+    /// To be shared with other clients by [`ClientBuilder::retry_budget`].
     #[must_use]
     pub fn retry_budget(&self) -> Option<&Arc<RetryBudget>> {
         self.core.retry_budget.get()

@@ -76,7 +76,9 @@ impl Error {
         self.0.provider.as_deref()
     }
 
-    /// What the provider said, or what skyl says where no provider did; at most 2 KiB.
+    /// What the provider said; at most 2 KiB.
+    ///
+    /// What skyl says where no provider did.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         self.0.message.as_deref()
@@ -155,7 +157,9 @@ impl Error {
         self.0.retry_stop
     }
 
-    /// Time from the first attempt to the end of the call; zero if nothing was sent.
+    /// Time from the first attempt to the end of the call.
+    ///
+    /// Waits included; zero if nothing was sent.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed

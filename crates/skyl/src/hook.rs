@@ -119,7 +119,9 @@ impl<'a> HookEvent<'a> {
         self.request_id
     }
 
-    /// What the attempt cost, as far as the provider said; for a stream, at its end.
+    /// What the attempt cost, as far as the provider said.
+    ///
+    /// Of a stream it is known at its end.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         self.usage
@@ -149,9 +151,10 @@ impl<'a> HookEvent<'a> {
         self.retry_stop
     }
 
-    /// The engine's decision; its text explains the wait in one line, such as `server asked for 1s`.
+    /// The engine's decision.
     ///
-    /// `None` after a success, for attempts cut in flight, and at the end of streams.
+    /// Its text explains the wait in one line, such as `server asked for 1s`. `None` after a success,
+    /// for attempts cut in flight, and at the end of streams.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.verdict

@@ -20,15 +20,17 @@ pub struct Request {
     pub system: Option<String>,
     /// The conversation, oldest turn first.
     pub messages: Vec<Message>,
-    /// The most tokens of the answer, reasoning included. Default: the provider's (Anthropic: by model).
+    /// The most tokens of the answer, reasoning included; above 0.
+    ///
+    /// Default: the provider's (Anthropic: by model).
     pub max_tokens: Option<u32>,
-    /// Sampling temperature. Default: the provider's.
+    /// Sampling temperature: finite, from 0. Default: the provider's, and so is the upper end.
     pub temperature: Option<f64>,
-    /// Nucleus sampling. Default: the provider's.
+    /// Nucleus sampling: finite, from 0. Default: the provider's, and so is the upper end.
     pub top_p: Option<f64>,
-    /// Texts that end the answer.
+    /// Texts that end the answer. Default: none.
     pub stop: Vec<String>,
-    /// The tools the model may call.
+    /// The tools the model may call, each under a name of its own. Default: none.
     pub tools: Vec<Tool>,
     /// Whether and which tool must be called. Default: the model's choice.
     pub tool_choice: Option<ToolChoice>,
@@ -72,21 +74,21 @@ impl Request {
         self
     }
 
-    /// Limits the answer, in tokens, reasoning included.
+    /// Limits the answer, in tokens, reasoning included. Zero is refused.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Sets the sampling temperature.
+    /// Sets the sampling temperature: finite, from 0. Zero is the least random.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Sets nucleus sampling.
+    /// Sets nucleus sampling: finite, from 0.
     #[must_use]
     pub fn top_p(mut self, top_p: f64) -> Self {
         self.top_p = Some(top_p);

@@ -85,7 +85,7 @@ impl StopReason {
     }
 }
 
-/// Something the provider could not be told exactly, or told us in a way we had to mend.
+/// Something that could not be said, or read, exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {

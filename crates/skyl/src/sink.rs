@@ -78,7 +78,9 @@ impl Sink {
         self.push(StreamEvent::Reasoning(piece));
     }
 
-    /// Opaque state of the reasoning that came last; makes a part of its own where there is none.
+    /// Opaque state of the reasoning that came last.
+    ///
+    /// Makes a part of its own where there is none.
     pub fn reasoning_state(&mut self, state: OpaqueState) {
         match self.answer.parts.last_mut() {
             Some(Part::Reasoning(reasoning)) if reasoning.state.is_none() => {
@@ -91,7 +93,9 @@ impl Sink {
         }
     }
 
-    /// Opaque state of the text that came last; makes an empty text part where there is none.
+    /// Opaque state of the text that came last.
+    ///
+    /// Makes an empty text part where there is none.
     pub fn text_state(&mut self, state: OpaqueState) {
         match self.answer.parts.last_mut() {
             Some(Part::Text(text)) if text.state.is_none() => text.state = Some(state),
@@ -214,7 +218,9 @@ impl Sink {
         keep_first(&mut self.answer.model, model);
     }
 
-    /// Sets a request id of the body; empty text is none, and the first one stays.
+    /// Sets a request id of the body.
+    ///
+    /// Empty text is none, and the first one stays.
     pub fn request_id(&mut self, id: &str) {
         keep_first(&mut self.answer.request_id, id);
     }

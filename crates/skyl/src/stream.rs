@@ -149,9 +149,10 @@ impl ResponseStream {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Reads to the end and gives the answer that `complete` would have given, but for `raw`.
+    /// Reads to the end and gives the whole answer.
     ///
-    /// Events that have been read already are part of it.
+    /// It is what `complete` would have given, but for `raw`. Events that have been read already are
+    /// part of it.
     ///
     /// # Errors
     /// What ended the stream. To keep the part that came in, read the events and ask for

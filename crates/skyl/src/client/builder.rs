@@ -43,6 +43,8 @@ pub struct ClientBuilder {
 }
 
 /// Retries.
+///
+/// Where each default comes from stands in the [guide](crate::guide#figures-of-a-policy).
 impl ClientBuilder {
     pub(crate) fn new(dialect: Arc<dyn Dialect>) -> Self {
         Self {
@@ -149,7 +151,7 @@ impl ClientBuilder {
 
     /// Limits the silence between two bytes after a stream's first content. Default: 5 min.
     ///
-    /// Above 0, at most 7 days. Comments and pings count as life.
+    /// Above 0, at most 7 days. Comments and pings count as life. The default is skyl's own.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.idle = Some(timeout);
         self
@@ -157,7 +159,8 @@ impl ClientBuilder {
 
     /// Limits connecting, TLS included. Default: 10 s. Above 0, at most 7 days.
     ///
-    /// Kept by the HTTP library on the real clock, also under an injected one.
+    /// Kept by the HTTP library on the real clock, also under an injected one. The default is skyl's
+    /// own.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
@@ -194,10 +197,10 @@ impl ClientBuilder {
 
 /// The rest.
 impl ClientBuilder {
-    /// Adds a hook, called once per attempt and at the end of every stream; see [`HookEvent`].
+    /// Adds a hook, called once per attempt and at the end of every stream.
     ///
-    /// All hooks are called, in the order they were added, on the task that makes the call and
-    /// before its wait.
+    /// It is told a [`HookEvent`]. All hooks are called, in the order they were added, on the task
+    /// that makes the call and before its wait.
     pub fn hook<F>(mut self, hook: F) -> Self
     where
         F: Fn(&HookEvent<'_>) + Send + Sync + 'static,
@@ -222,7 +225,8 @@ impl ClientBuilder {
 
     /// Caps the body of an answer, and a stream's content, in bytes. Default: 64 MiB. Above 0.
     ///
-    /// A longer one is an error of kind [`Decode`](crate::ErrorKind::Decode).
+    /// A longer one is an error of kind [`Decode`](crate::ErrorKind::Decode). The default is skyl's
+    /// own: room for any answer seen so far, images in base64 included.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = bytes;
         self
@@ -366,7 +370,7 @@ fn check_base_url(url: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The seeds' limit for connecting.
+/// Enough for any handshake that will come about; a host that takes longer is down.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Room for any answer seen so far, images in base64 included, and still a bound.
