@@ -10,7 +10,6 @@
 //! its explanation, what is held stays in proportion to what came in.
 //!
 //! Not here: anything that needs a socket, a clock or a runtime. Those have tests of their own.
-#![forbid(unsafe_code)]
 
 mod cuts;
 mod dialects;

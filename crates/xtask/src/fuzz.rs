@@ -133,7 +133,7 @@ fn host() -> Result<String, String> {
 const MANIFEST: &str = "--manifest-path fuzz/Cargo.toml";
 
 // Release, since a debug build tries a tenth of the inputs; its profile keeps the overflow checks.
-const QUICK: &str = "--release --locked --target-dir target/fuzz";
+const QUICK: &str = "--release --target-dir target/fuzz";
 
 /// Inputs that reached something new.
 const FOUND: &str = "target/fuzz/found";

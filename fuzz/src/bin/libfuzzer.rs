@@ -2,10 +2,6 @@
 //!
 //! The target comes in `SKYL_FUZZ_TARGET`: one program for all, since each would be linked anew.
 #![no_main]
-#![expect(
-    unsafe_code,
-    reason = "the macro exports the symbol libFuzzer calls; no other code here needs it"
-)]
 
 use std::env;
 use std::process::exit;

@@ -4,7 +4,6 @@
 //! Targets run side by side, each on a thread with the 2 MiB stack that runtimes give theirs, so that
 //! recursion too deep for them is too deep here. An input that hangs or fills the memory ends the
 //! program before it ends the machine.
-#![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
