@@ -74,6 +74,9 @@ impl RetryPolicy {
     /// The chat client's policy: three retries, full jitter, failures told apart by kind.
     ///
     /// Backoff from 500 ms to 30 s, the server's wait up to 5 min, no time budget.
+    ///
+    /// The figures are those of skyl's retry page ("Retries and Backoff"). Full jitter is the kind
+    /// that the AWS study of 2015 found to cost a server the least work.
     #[must_use]
     pub fn chat() -> Self {
         Self {
@@ -101,6 +104,8 @@ impl RetryPolicy {
     ///
     /// Backoff from 500 ms to 5 s, failures told apart by status, a wait of zero obeyed, the
     /// server's own word not read.
+    ///
+    /// The figures are those of the page "Retries and Budgets" of that API's clients.
     #[must_use]
     pub fn system_one() -> Self {
         Self {
@@ -119,6 +124,9 @@ impl RetryPolicy {
     ///
     /// The budget pays one retry per ten successes, plus one per ten seconds, up to ten saved. A
     /// server's wait of `h` becomes a wait between `h` and `h + min(h, 30 s)`.
+    ///
+    /// One retry per ten calls is the share that Google's book on site reliability gives for
+    /// overload; the reserve, the capacity and the spread are skyl's own choice.
     #[must_use]
     pub fn fleet() -> Self {
         Self {

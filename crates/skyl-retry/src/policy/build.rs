@@ -10,6 +10,10 @@ use crate::policy::{
 use crate::statuses::StatusSet;
 
 /// Collects figures and checks them once, at [`build`](Self::build).
+///
+/// A setter names its default and the preset it stands in. Where the figures of a preset come from
+/// is said at the preset: [`RetryPolicy::chat`], [`RetryPolicy::system_one`],
+/// [`RetryPolicy::fleet`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct RetryPolicyBuilder {
