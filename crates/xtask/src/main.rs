@@ -8,7 +8,7 @@
 use std::{env, process::ExitCode};
 
 use xtask::{
-    fuzz, run, setup,
+    fuzz, reports, run, setup,
     steps::{STEPS, Step},
 };
 
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["setup"] => run::metadata().and_then(|m| setup::install(&setup::all(STEPS), &m)),
+        ["reports"] => run::metadata().and_then(|m| reports::write(&m.root)),
         ["test", names @ ..] => select(names).and_then(|steps| run::run(&steps)),
         ["fuzz", words @ ..] => fuzz::Session::read(words).and_then(|session| {
             let root = run::metadata()?.root;
@@ -63,13 +64,14 @@ fn help() -> String {
     lines.join("\n")
 }
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "Set-up and checks of this workspace.",
     "",
     "cargo xtask                 list the commands",
     "cargo xtask test            install what the steps need, then run them all",
     "cargo xtask test STEP...    run single steps",
     "cargo xtask setup           install what the steps need, run nothing",
+    "cargo xtask reports         make the page of bug reports from its rows",
     "cargo xtask fuzz TARGET [--seconds N]",
     "                            look for inputs that break a parser, with libFuzzer",
     "",

@@ -12,6 +12,7 @@ use crate::{
     duplicates, fuzz, layout, licences,
     metadata::{Metadata, Package, Reach},
     python::Environment,
+    reports,
     setup::Need,
     sources, trees,
 };
@@ -270,6 +271,15 @@ pub const STEPS: &[Step] = &[
         work: Work::Check {
             reads: Vec::new,
             check: sources::check,
+        },
+    },
+    Step {
+        name: "reports",
+        about: "every bug report in the table has a test that exists, or a reason",
+        needs: &[],
+        work: Work::Check {
+            reads: Vec::new,
+            check: reports::check,
         },
     },
     Step {
