@@ -78,7 +78,7 @@ pub fn problems(reports: &Reports, source: impl Fn(&Path) -> Option<String>) -> 
                 problems.push(format!("{id}: neither a test nor a reason"));
             }
             (false, Some(_)) => {
-                problems.push(format!("{id}: a test and a reason why there is none"))
+                problems.push(format!("{id}: a test and a reason why there is none"));
             }
             _ => {}
         }
@@ -111,13 +111,9 @@ pub fn page(reports: &Reports) -> String {
 }
 
 fn row(report: &Report) -> String {
-    let held = match &report.not_here {
-        Some(reason) => format!("none: {}", cell(reason)),
-        None => {
-            let links: Vec<String> = report.tests.iter().map(|t| link(t)).collect();
-            links.join("<br>")
-        }
-    };
+    let links: Vec<String> = report.tests.iter().map(|t| link(t)).collect();
+    let reason = report.not_here.as_deref().map(cell);
+    let held = reason.map_or_else(|| links.join("<br>"), |why| format!("none: {why}"));
     let cells = [&report.id, &report.place, &report.saw, &report.does].map(|text| cell(text));
     format!("| {} | {held} |", cells.join(" | "))
 }
