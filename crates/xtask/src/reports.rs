@@ -31,7 +31,8 @@ pub struct Report {
     pub place: String,
     /// What went wrong there.
     pub saw: String,
-    /// What skyl does.
+    /// What skyl does; empty where it cannot occur.
+    #[serde(default)]
     pub does: String,
     /// The tests that hold it, as `path::name`.
     #[serde(default)]
