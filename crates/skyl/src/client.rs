@@ -12,6 +12,8 @@ mod models;
 mod options;
 mod plan;
 mod prepare;
+mod service;
+mod settings;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +28,8 @@ use crate::answer::Response;
 use crate::client::call::Call;
 use crate::client::options::{ShouldRetry, Timeouts};
 use crate::client::plan::Plan;
+use crate::client::prepare::{JSON, accepted};
+use crate::client::service::Service;
 use crate::clock::AnyClock;
 use crate::dialect::{Dialect, Fault, Mode};
 use crate::error::Error;
@@ -61,11 +65,12 @@ pub(crate) use self::options::Cancel;
 #[derive(Clone)]
 pub struct Client {
     core: Arc<Core>,
+    dialect: Arc<dyn Dialect>,
 }
 
 /// What all clones of a client share.
 pub(crate) struct Core {
-    pub(crate) dialect: Arc<dyn Dialect>,
+    pub(crate) service: Arc<dyn Service>,
     pub(crate) provider: Arc<str>,
     pub(crate) http: Http,
     /// The address of the last call: most clients call one, and reading it takes a twentieth of
@@ -149,12 +154,12 @@ impl Client {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
         let (plan, cancel) = Plan::new(core, options, Timeouts::attempt)?;
-        let mut encoded = core
+        let mut encoded = self
             .dialect
             .encode(request, Mode::Complete)
             .map_err(|fault| core.refuse(&fault))?;
         let warnings = std::mem::take(&mut encoded.warnings);
-        let wire = prepare::wire(core, &plan, encoded, Mode::Complete)?;
+        let wire = prepare::wire(core, &plan, encoded, JSON)?;
         let call = Call::new(
             core,
             &plan,
@@ -163,7 +168,7 @@ impl Client {
             Some(&request.model),
         );
         let span = call.span();
-        exchange::complete(&call, &wire, warnings, cancel)
+        exchange::complete(&call, &*self.dialect, &wire, warnings, cancel)
             .instrument(span)
             .await
     }
@@ -200,12 +205,12 @@ impl Client {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
         let (plan, cancel) = Plan::new(core, options, Timeouts::first_content)?;
-        let mut encoded = core
+        let mut encoded = self
             .dialect
             .encode(request, Mode::Stream)
             .map_err(|fault| core.refuse(&fault))?;
         let warnings = std::mem::take(&mut encoded.warnings);
-        let wire = prepare::wire(core, &plan, encoded, Mode::Stream)?;
+        let wire = prepare::wire(core, &plan, encoded, accepted(&*self.dialect))?;
         let call = Call::new(
             core,
             &plan,
@@ -214,7 +219,7 @@ impl Client {
             Some(&request.model),
         );
         let span = call.span();
-        exchange::stream(&self.core, &call, &wire, &warnings, cancel)
+        exchange::stream(&self.core, &self.dialect, &call, &wire, &warnings, cancel)
             .instrument(span)
             .await
     }
@@ -241,7 +246,7 @@ impl Client {
     /// # Cancel safety
     /// As [`complete`](Self::complete).
     pub async fn models_with(&self, options: CallOptions) -> Result<Vec<ModelInfo>, Error> {
-        models::list(&self.core, options).await
+        models::list(&self.core, &*self.dialect, options).await
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use skyl_retry::hint::{self, HintScope};
+use skyl_retry::hint;
 use skyl_retry::{
     self as engine, Clock, Failure, FailureClass, Hint, Rng, Sent, StopReason as RetryStop,
     Stopped, Verdict, retry,
@@ -203,7 +203,7 @@ impl<'c> Call<'c> {
 
     /// Where a shared pause holds.
     fn place(&self) -> Option<(&str, &str)> {
-        Some((self.core.dialect.base_url(), self.model?))
+        Some((self.core.service.base_url(), self.model?))
     }
 
     /// Records a failed attempt and tells of it, before the wait.
@@ -423,17 +423,15 @@ pub(crate) fn reply_error(
     let headers = headers.iter().copied();
     inner.server_word = hint::server_word(headers.clone());
     let prose = || fault.message().map_or(Hint::Absent, hint::prose);
-    inner.hint =
-        hint::from_response(headers, core.wall(), HintScope::All, || fault.hint(), prose).hint;
+    let scope = core.service.hint_scope();
+    inner.hint = hint::from_response(headers, core.wall(), scope, || fault.hint(), prose).hint;
     inner.rate_limit = RateLimit::read(&head.headers, &|| core.wall());
     if let Some(id) = head.request_id() {
         inner.request_id = Some(cut(core.scrubber.scrub(id).into_owned()));
     }
-    inner.body = body.filter(|body| !body.is_empty()).map(|body| {
-        cut(core
-            .scrubber
-            .scrub_owned(String::from_utf8_lossy(body).into_owned()))
-    });
+    inner.body = body
+        .and_then(|body| core.service.kept_body(body))
+        .map(|body| cut(core.scrubber.scrub_owned(body)));
     error
 }
 

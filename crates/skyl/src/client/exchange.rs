@@ -17,7 +17,7 @@ use crate::client::Core;
 use crate::client::call::{Call, Success, reply_error};
 use crate::client::options::Cancel;
 use crate::clock::AnySleep;
-use crate::dialect::{Decoded, Fault, Head};
+use crate::dialect::{Decoded, Dialect, Fault, Head};
 use crate::error::Error;
 use crate::http::{ReadFailure, Reply, ReplyHead, TransportFailure, Wire};
 use crate::kind::ErrorKind;
@@ -28,13 +28,14 @@ use crate::stream::{Pump, ResponseStream, Started};
 /// Runs a call for one whole answer.
 pub(super) async fn complete(
     call: &Call<'_>,
+    dialect: &dyn Dialect,
     wire: &Wire,
     warnings: Vec<Warning>,
     mut cancel: Cancel,
 ) -> Result<Response, Error> {
     let core = call.core;
     let (mut decoded, reply) = call
-        .run(&mut cancel, |number| decoded(call, wire, number))
+        .run(&mut cancel, |number| decoded(call, dialect, wire, number))
         .await?;
     let request_id = reply
         .head
@@ -59,13 +60,17 @@ pub(super) async fn complete(
     Ok(response)
 }
 
-async fn decoded(call: &Call<'_>, wire: &Wire, number: u32) -> Result<(Decoded, Whole), Error> {
+async fn decoded(
+    call: &Call<'_>,
+    dialect: &dyn Dialect,
+    wire: &Wire,
+    number: u32,
+) -> Result<(Decoded, Whole), Error> {
     let core = call.core;
     let reply = whole(call, wire, number).await?;
     let wall = || core.wall();
     let head = Head::asking(reply.head.status, &reply.head.headers, &wall);
-    let mut decoded = core
-        .dialect
+    let mut decoded = dialect
         .decode(&head, &reply.body)
         .map_err(|fault| reply_error(core, &fault, &reply.head, Some(&reply.body)))?;
     match answer::refusal(&mut decoded) {
@@ -85,6 +90,7 @@ async fn decoded(call: &Call<'_>, wire: &Wire, number: u32) -> Result<(Decoded, 
 /// Runs a call for the start of a stream.
 pub(super) async fn stream(
     core: &Arc<Core>,
+    dialect: &Arc<dyn Dialect>,
     call: &Call<'_>,
     wire: &Wire,
     warnings: &[Warning],
@@ -92,7 +98,7 @@ pub(super) async fn stream(
 ) -> Result<ResponseStream, Error> {
     let pump = call
         .run(&mut cancel, |number| {
-            started(core, call, wire, warnings, number)
+            started(core, dialect, call, wire, warnings, number)
         })
         .await?;
     let request_id = pump.request_id().map(str::to_owned);
@@ -119,6 +125,7 @@ pub(super) async fn stream(
 
 async fn started(
     core: &Arc<Core>,
+    dialect: &Arc<dyn Dialect>,
     call: &Call<'_>,
     wire: &Wire,
     warnings: &[Warning],
@@ -127,7 +134,7 @@ async fn started(
     let limit = call.plan.attempt_timeout;
     let mut guard = pin!(core.clock.guard(limit));
     let reply = send(call, wire, number, guard.as_mut()).await?;
-    let mut pump = Pump::new(Arc::clone(core), reply, warnings);
+    let mut pump = Pump::new(Arc::clone(core), Arc::clone(dialect), reply, warnings);
     match within(poll_fn(|cx| pump.poll_start(cx)), guard).await {
         Some(Ok(())) => Ok(pump),
         Some(Err(error)) => Err(error),
@@ -194,7 +201,7 @@ async fn send(
     .await;
     let wall = || core.wall();
     let fault = core
-        .dialect
+        .service
         .classify(&Head::asking(head.status, &head.headers, &wall), &start);
     Err(reply_error(core, &fault, &head, Some(&start)))
 }

@@ -3,35 +3,39 @@
 use skyl_retry::{Sent, StopReason as RetryStop};
 use tracing::Instrument;
 
+use crate::client::Core;
 use crate::client::call::{Call, Success, reply_error};
 use crate::client::exchange::{Whole, whole};
 use crate::client::options::{CallOptions, Timeouts};
 use crate::client::plan::Plan;
-use crate::client::{Core, prepare};
-use crate::dialect::{Fault, Head, Mode, ModelsPage};
+use crate::client::prepare::{self, JSON};
+use crate::dialect::{Dialect, Fault, Head, ModelsPage};
 use crate::error::Error;
 use crate::hook::Operation;
 use crate::http::Wire;
 use crate::response::ModelInfo;
 
 /// Reads all pages; each is a call of its own through the engine.
-pub(super) async fn list(core: &Core, options: CallOptions) -> Result<Vec<ModelInfo>, Error> {
+pub(super) async fn list(
+    core: &Core,
+    dialect: &dyn Dialect,
+    options: CallOptions,
+) -> Result<Vec<ModelInfo>, Error> {
     let (plan, mut cancel) = Plan::new(core, options, Timeouts::attempt)?;
     let id = core.next_id();
     let mut models = Vec::new();
     let mut cursor = None::<String>;
     let mut taken = None;
     for _ in 0..MOST_PAGES {
-        let encoded = core
-            .dialect
+        let encoded = dialect
             .encode_models(cursor.as_deref())
             .map_err(|fault| core.refuse(&fault))?;
-        let wire = prepare::wire(core, &plan, encoded, Mode::Complete)?;
+        let wire = prepare::wire(core, &plan, encoded, JSON)?;
         let call = Call::new(core, &plan, id, Operation::Models, None);
         let cursor_then = cursor.as_deref();
         let (page, reply) = call
             .run(&mut cancel, |number| {
-                page(&call, &wire, number, cursor_then)
+                page(&call, dialect, &wire, number, cursor_then)
             })
             .instrument(call.span())
             .await?;
@@ -60,6 +64,7 @@ pub(super) async fn list(core: &Core, options: CallOptions) -> Result<Vec<ModelI
 
 async fn page(
     call: &Call<'_>,
+    dialect: &dyn Dialect,
     wire: &Wire,
     number: u32,
     cursor: Option<&str>,
@@ -68,7 +73,7 @@ async fn page(
     let reply = whole(call, wire, number).await?;
     let wall = || core.wall();
     let head = Head::asking(reply.head.status, &reply.head.headers, &wall);
-    let fault = match core.dialect.decode_models(&head, &reply.body) {
+    let fault = match dialect.decode_models(&head, &reply.body) {
         // The same page again, for ever, is no list.
         Ok(page) if page.next.is_some() && page.next.as_deref() == cursor => {
             Fault::decode("the list of models does not move on")

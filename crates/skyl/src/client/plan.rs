@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use skyl_retry::{Clock, RetryBudget, RetryPolicy};
 
 use crate::client::Core;
-use crate::client::builder::{check_policy, check_timeout};
 use crate::client::options::{CallOptions, Cancel, ShouldRetry, Timeouts};
+use crate::client::settings::check_timeout;
 use crate::error::Error;
 
 /// What one call was told, checked.
@@ -44,7 +44,9 @@ impl<'c> Plan<'c> {
         let policy = match options.policy {
             None => Cow::Borrowed(&core.policy),
             Some(policy) => {
-                check_policy(&policy).map_err(|why| Error::invalid_policy(provider, &why))?;
+                core.service
+                    .check_policy(&policy)
+                    .map_err(|why| Error::invalid_policy(provider, &why))?;
                 Cow::Owned(policy)
             }
         };

@@ -10,16 +10,16 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::client::Core;
 use crate::client::plan::Plan;
-use crate::dialect::{Encoded, Framing, Mode};
+use crate::dialect::{Dialect, Encoded, Framing};
 use crate::error::Error;
 use crate::http::Wire;
 
 /// Puts address, headers, credential and bytes together.
-pub(super) fn wire(
+pub(crate) fn wire(
     core: &Core,
     plan: &Plan<'_>,
     encoded: Encoded,
-    mode: Mode,
+    accept: &'static str,
 ) -> Result<Wire, Error> {
     let provider = &core.provider;
     let url = address(core, &encoded.path)
@@ -31,10 +31,6 @@ pub(super) fn wire(
             .entry(CONTENT_TYPE)
             .or_insert(HeaderValue::from_static("application/json"));
     }
-    let accept = match (mode, core.dialect.framing()) {
-        (Mode::Stream, Framing::Sse) => "text/event-stream, application/json",
-        _ => "application/json",
-    };
     headers
         .entry(ACCEPT)
         .or_insert(HeaderValue::from_static(accept));
@@ -43,7 +39,7 @@ pub(super) fn wire(
     }
 
     let mut credential = HeaderMap::new();
-    core.dialect
+    core.service
         .authorize(&mut credential)
         .map_err(|fault| core.refuse(&fault))?;
     for (name, value) in &plan.headers {
@@ -66,9 +62,17 @@ pub(super) fn wire(
     })
 }
 
+/// What is asked for in answer to a request for a stream.
+pub(super) fn accepted(dialect: &dyn Dialect) -> &'static str {
+    match dialect.framing() {
+        Framing::Sse => "text/event-stream, application/json",
+        _ => JSON,
+    }
+}
+
 /// Reads the address, unless it is that of the call before.
 fn address(core: &Core, path: &str) -> Option<reqwest::Url> {
-    let address = format!("{}{path}", core.dialect.base_url());
+    let address = format!("{}{path}", core.service.base_url());
     let mut last = core.address.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((text, url)) = &*last
         && *text == address
@@ -124,6 +128,9 @@ fn random_key(core: &Core) -> String {
         low & 0xffff_ffff_ffff,
     )
 }
+
+/// What is asked for everywhere else.
+pub(super) const JSON: &str = "application/json";
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use skyl_sse as sse;
 
 use crate::answer;
 use crate::client::{Core, reply_error, transport_error};
-use crate::dialect::{Fault, Flow, Frame, Framing, Head, StreamDecoder};
+use crate::dialect::{Dialect, Fault, Flow, Frame, Framing, Head, StreamDecoder};
 use crate::error::Error;
 use crate::http::{Body, Reply, ReplyHead};
 use crate::kind::ErrorKind;
@@ -23,6 +23,7 @@ pub(crate) struct Pump {
     pub(crate) head: ReplyHead,
     pub(crate) sink: Sink,
     core: Arc<Core>,
+    dialect: Arc<dyn Dialect>,
     // `None` once there is nothing more to read: its connection is closed, or back in the pool.
     body: Option<Body>,
     form: Form,
@@ -57,13 +58,16 @@ enum Step {
 }
 
 impl Pump {
-    pub(crate) fn new(core: Arc<Core>, reply: Reply, warnings: &[Warning]) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        dialect: Arc<dyn Dialect>,
+        reply: Reply,
+        warnings: &[Warning],
+    ) -> Self {
         let Reply { head, body } = reply;
-        let framing = core.dialect.framing();
+        let framing = dialect.framing();
         let wall = || core.wall();
-        let decoder = core
-            .dialect
-            .stream_decoder(&Head::asking(head.status, &head.headers, &wall));
+        let decoder = dialect.stream_decoder(&Head::asking(head.status, &head.headers, &wall));
         let mut sink = Sink::new();
         for warning in warnings {
             sink.warn(warning.clone());
@@ -79,6 +83,7 @@ impl Pump {
             head,
             sink,
             core,
+            dialect,
             body: Some(body),
             form,
             framing,
@@ -331,7 +336,7 @@ impl Pump {
         let body = std::mem::take(body);
         let wall = || self.core.wall();
         let head = Head::asking(self.head.status, &self.head.headers, &wall);
-        match self.core.dialect.decode(&head, &body) {
+        match self.dialect.decode(&head, &body) {
             Ok(decoded) => {
                 self.sink.whole(decoded);
                 Ok(Step::End)
