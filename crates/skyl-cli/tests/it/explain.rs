@@ -22,6 +22,28 @@ fn a_date_is_read_against_the_time_given() {
     insta::assert_snapshot!(ran.stdout);
 }
 
+// urllib3/urllib3#1896: dates went through the local zone, and the wait was off by its offset.
+#[test]
+fn the_zone_of_the_machine_changes_no_date() {
+    for date in [
+        "Wed Oct 21 07:28:00 2026",
+        "Wed, 21 Oct 2026 07:28:00 GMT",
+        "Wednesday, 21-Oct-26 07:28:00 GMT",
+    ] {
+        for zone in ["America/New_York", "EST5EDT", "<+14>-14", "UTC"] {
+            let object = skyl(["explain", "--json", date, "--now", "2026-10-21T07:27:00Z"])
+                .env("TZ", zone)
+                .run()
+                .object();
+            assert_eq!(
+                object["retry_after_ms"].as_u64(),
+                Some(60_000),
+                "{date} {zone}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_explained_and_is_no_failure() {
     let ran = skyl(["explain", "-5"]).run();

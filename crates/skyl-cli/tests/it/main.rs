@@ -17,6 +17,7 @@ mod json;
 mod models;
 mod pipes;
 mod policy;
+mod proxies;
 mod raw;
 mod retries;
 mod sandbox;
