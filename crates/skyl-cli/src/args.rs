@@ -277,8 +277,8 @@ machine: prefer variables.";
 
 const SANDBOX_AFTER_HELP: &str = "\
 Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1,
-/anthropic/v1, /gemini/v1beta. Models: those that each mount lists; and on every mount those that
-fail on demand: sandbox-status-503, sandbox-stream-truncate, sandbox-stream-error,
+/anthropic/v1, /gemini/v1beta, /typesafe/v1. Models: those that each mount lists; and on every mount
+those that fail on demand: sandbox-status-503, sandbox-stream-truncate, sandbox-stream-error,
 sandbox-do-<script>. What reached it: GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
 
 const EXPLAIN_AFTER_HELP: &str = "\

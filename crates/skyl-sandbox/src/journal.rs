@@ -20,7 +20,7 @@ pub struct JournalEntry {
     pub method: String,
     /// The path as sent, without the query.
     pub path: String,
-    /// The provider it went to: `openai`, `compat`, `anthropic` or `gemini`.
+    /// The provider it went to: `openai`, `compat`, `anthropic`, `gemini` or `typesafe`.
     pub mount: &'static str,
     /// The full model name; none where the request named none or was refused unread.
     pub model: Option<String>,

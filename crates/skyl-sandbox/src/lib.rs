@@ -16,6 +16,20 @@
 //! | `sandbox-empty` | a 200 with neither an answer nor an error |
 //! | `sandbox-echo-key` | the refusal of a key that quotes the key, in three spellings |
 //!
+//! TypeSafe has neither texts nor tools nor streams. Of the odd models it knows the last two, and its
+//! own; "first" is the first question of the request:
+//!
+//! | model on `/typesafe/v1` | what comes back |
+//! |---|---|
+//! | `sandbox-answer-missing` | no answer to the first question |
+//! | `sandbox-answer-mistyped` | an answer of another type to it |
+//! | `sandbox-answer-out-of-range` | a number in it that cannot be: a noul, a confidence, a score, an edge of 17 |
+//! | `sandbox-answer-duplicate` | two answers to it under one key, the second another one |
+//! | `sandbox-answer-unknown-type` | an answer of the type `ranking` to it |
+//! | `sandbox-answer-incomplete` | an answer to it without the member named like its type |
+//! | `sandbox-answer-extra` | an answer `sandbox-extra` nobody asked for |
+//! | `sandbox-usage-missing`, `sandbox-usage-negative` | no usage, input tokens of -1 |
+//!
 //! Steps, outcomes and ways of delivery are those of a [`Script`]; the same grammar serves the whole
 //! server with [`SandboxBuilder::script`].
 //!
@@ -26,6 +40,7 @@
 //! | `/anthropic/v1` | `POST /messages`, `POST /messages/count_tokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `/gemini/v1beta` | `POST /models/{id}:generateContent`, `:streamGenerateContent`, `:countTokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `/gemini/v1` | the same |
+//! | `/typesafe/v1` | `POST /systemone`, `GET /models`; bodies plain, gzip or zstd, JSON or a form with images |
 //! | `GET /healthz` | `{"status":"ok","sandbox":true}` |
 //! | `GET /_sandbox/journal?after=SEQ&limit=N` | the entries after that one, oldest first |
 //! | `GET /_sandbox/stats` | counters, those of what was dropped among them |
@@ -36,6 +51,7 @@
 //! | openai, compat | `gpt-5.6`, `gpt-5.4-nano` | `/openai/v1`, `/compat/v1` | `Authorization: Bearer` |
 //! | anthropic | `claude-opus-5`, `claude-sonnet-5`, `claude-haiku-4-5` | `/anthropic` | `x-api-key`, or Bearer |
 //! | gemini | `gemini-3.6-flash`, `gemini-3.6-pro` | `/gemini` | `x-goog-api-key`, or `?key=` |
+//! | typesafe | `jev-latest` (`jev-1.13.0`), `jev-preview` (`jev-1.14.0`) | `/typesafe` | `Authorization: Bearer` |
 //!
 //! The mounts ask for the key and refuse a wrong or missing one as the provider does; the
 //! sandbox's own endpoints ask for none and are not journaled. A request is checked in this order:
@@ -49,7 +65,8 @@
 //!
 //! The sandbox shares no wire code with any client: its bytes are written from the vendors'
 //! documentation, so that a mistake cannot hide on both sides. It is no model: texts are fixed
-//! rules, token counts are counts of words.
+//! rules, token counts are counts of words. On `/typesafe/v1` an answer is a function of the state and
+//! its question, and the tokens of a request are 239 and 0.331 for each byte of its JSON.
 //!
 //! ```
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

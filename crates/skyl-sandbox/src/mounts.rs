@@ -9,6 +9,7 @@ mod gemini;
 mod openai;
 mod says;
 mod schema;
+mod typesafe;
 mod words;
 
 use std::{fmt::Debug, time::SystemTime};
@@ -58,6 +59,7 @@ pub(crate) fn all() -> Vec<Box<dyn Mount>> {
         Box::new(anthropic::Anthropic),
         Box::new(gemini::Gemini::beta()),
         Box::new(gemini::Gemini::stable()),
+        Box::new(typesafe::TypeSafe),
     ]
 }
 

@@ -75,7 +75,7 @@ impl Sandbox {
     /// The base URL of a mount, as its official SDK takes it: `base_url("/openai/v1")`.
     ///
     /// `OpenAI`'s SDKs want the version in it; Anthropic's take the root, `/anthropic`, and Gemini's
-    /// theirs, `/gemini`.
+    /// theirs, `/gemini`, as TypeSafe's do, `/typesafe`.
     #[must_use]
     pub fn base_url(&self, mount: &str) -> String {
         format!("{}{mount}", self.url())

@@ -418,7 +418,7 @@ fn response(
 }
 
 /// The largest request that is taken: 32 MiB, enough for a few images.
-const MAX_BODY_BYTES: u64 = 32 * 1024 * 1024;
+pub(crate) const MAX_BODY_BYTES: u64 = 32 * 1024 * 1024;
 
 /// How long the listener rests after a failed accept, so that it does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);

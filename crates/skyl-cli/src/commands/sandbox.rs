@@ -69,7 +69,7 @@ pub(crate) async fn run(
     Ok(())
 }
 
-const MOUNTS: &str = "/openai/v1, /compat/v1, /anthropic/v1, /gemini/v1beta";
+const MOUNTS: &str = "/openai/v1, /compat/v1, /anthropic/v1, /gemini/v1beta, /typesafe/v1";
 
 fn started(args: &SandboxArgs, error: &skyl_sandbox::Error) -> Failure {
     let cause = std::error::Error::source(error)
