@@ -520,7 +520,7 @@ pub(crate) fn secret_header(text: &str) -> Result<HeaderValue, Fault> {
 }
 
 /// One member of a JSON merge patch: objects merge, `null` removes, anything else replaces.
-fn merge(target: &mut Value, name: &str, patch: &Value) {
+pub(crate) fn merge(target: &mut Value, name: &str, patch: &Value) {
     if !target.is_object() {
         *target = Value::Object(Map::new());
     }

@@ -301,6 +301,7 @@ pub mod anthropic;
 pub mod gemini;
 pub mod guide;
 pub mod openai;
+pub mod system_one;
 
 #[cfg(feature = "test-util")]
 pub use skyl_retry::ManualClock;

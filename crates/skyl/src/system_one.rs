@@ -1,0 +1,29 @@
+//! TypeSafe's System One: typed questions about a state, answered with figures.
+
+mod answer;
+mod asset;
+mod decode;
+mod detail;
+mod document;
+mod encode;
+mod json;
+mod model;
+mod question;
+mod questions;
+mod request;
+mod state;
+mod tokens;
+mod validate;
+
+pub use self::answer::{
+    Answer, Answers, BoxAnswer, ChoiceAnswer, NoulAnswer, ScoreAnswer, UnknownAnswer,
+};
+pub use self::asset::{Asset, ImageFormat};
+pub use self::decode::{Reply, Strictness, decode};
+pub use self::detail::{classify, redacted_body};
+pub use self::model::{Model, decode_models};
+pub use self::question::{BoxQuestion, Choice, Noul, Question, RawQuestion, Score};
+pub use self::questions::Questions;
+pub use self::request::Request;
+pub use self::state::{Content, State};
+pub use self::tokens::{ContextEstimate, ContextLimits, estimate_tokens};

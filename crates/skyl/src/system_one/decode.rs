@@ -1,0 +1,534 @@
+//! From the body of a 200 to typed answers, held against the questions that were asked.
+//!
+//! A truncated or confused reply must never look like a confident one: a figure that is missing is
+//! an error and not a zero. What else counts as an error is the caller's to choose, and this is
+//! the whole difference:
+//!
+//! | in the reply | [`Strictness::Strict`] | [`Strictness::Lenient`] |
+//! |---|---|---|
+//! | no JSON object, or none in `answers` | error | error |
+//! | no answer to a question | error | left out, warning |
+//! | two answers of one id, or two `type`s in one | error | the last kept raw, warning |
+//! | an answer of another type than asked | error | kept raw, warning |
+//! | a figure missing or of another JSON type | error | kept raw, warning |
+//! | `noul`, a confidence, a probability or an edge outside 0 to 1 | error | kept raw, warning |
+//! | edges of a box the wrong way round | error | kept raw, warning |
+//! | a choice that is none of the options | error | kept raw, warning |
+//! | probabilities not of exactly the options or levels | error | kept raw, warning |
+//! | probabilities whose sum is not 1 | error | kept raw, warning |
+//! | a legend that is not of levels 0, 1, 2 … as many as asked | error | kept raw, warning |
+//! | a score outside the scale, or other than Σ level · probability | error | kept raw, warning |
+//! | usage or model of another type; negative or broken usage | error | not known, warning |
+//! | usage or model missing | not known, warning | not known, warning |
+//! | an answer nobody asked for | kept, warning | kept, warning |
+//! | a type skyl does not know, to a raw question | kept raw | kept raw |
+//! | a field skyl does not know | ignored | ignored |
+//!
+//! *Kept raw* is [`Answer::Unknown`] under the answer's id, with its bytes.
+//!
+//! Figures come with two decimals, so sums may be off without being wrong: each probability may be
+//! off by 0.01, which also allows for servers that cut instead of round. The sum may be off by that
+//! for every option; the score by that times the level for every level, and by 0.01 itself.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use crate::dialect::Fault;
+use crate::response::{Usage, Warning};
+use crate::system_one::answer::{
+    Answer, Answers, BoxAnswer, ChoiceAnswer, Entry, NoulAnswer, ScoreAnswer, UnknownAnswer,
+};
+use crate::system_one::detail;
+use crate::system_one::json::{self, MAX_DEPTH, Members, Shape, segment};
+use crate::system_one::question::{BOX, CHOICE, NOUL, Question, SCORE};
+use crate::system_one::questions::Questions;
+use crate::system_one::state::Content;
+
+/// How much a reply may depart from what was asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// An answer that is missing, of another type or out of range is an error. The default.
+    #[default]
+    Strict,
+    /// Such an answer is left out or kept raw, with a warning.
+    Lenient,
+}
+
+/// A decoded reply.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The model that served, by its versioned name; `None` where the server did not say.
+    pub model: Option<String>,
+    /// The answers, by id.
+    pub answers: Answers,
+    /// What the call cost, in tokens; `None` in it where the server did not say.
+    pub usage: Usage,
+    /// What was not as it should be, and was kept all the same.
+    pub warnings: Vec<Warning>,
+}
+
+/// Decodes the whole body of a reply with a status below 300.
+///
+/// `questions` are those that were asked: answers are held against them.
+///
+/// # Errors
+/// A [`Fault`] of kind `Decode` that names the path of what is wrong, such as `answers.tone.noul`,
+/// and never quotes it; see [`Strictness`]. Where the body is an error instead, its own message.
+pub fn decode(questions: &Questions, strictness: Strictness, body: &Bytes) -> Result<Reply, Fault> {
+    let mut reader = Reader {
+        strictness,
+        body,
+        warnings: Vec::new(),
+        unreported: 0,
+    };
+    reader.reply(questions)
+}
+
+struct Reader<'a> {
+    strictness: Strictness,
+    body: &'a Bytes,
+    warnings: Vec<Warning>,
+    unreported: usize,
+}
+
+/// What is wrong with one answer: the rest of the path, and why.
+struct Wrong {
+    place: String,
+    why: String,
+}
+
+type Checked<T> = Result<T, Wrong>;
+
+impl<'a> Reader<'a> {
+    fn reply(&mut self, questions: &Questions) -> Result<Reply, Fault> {
+        let not_json = || Fault::decode("the body is no JSON object");
+        if json::depth(self.body) > MAX_DEPTH {
+            return Err(Fault::decode(format!(
+                "the body is nested deeper than {MAX_DEPTH} levels"
+            )));
+        }
+        let text = str::from_utf8(self.body).map_err(|_| not_json())?;
+        let Some(members) = Members::read(text) else {
+            return Err(detail::in_band(self.body).unwrap_or_else(not_json));
+        };
+        let Some(answers) = members.get("answers") else {
+            return Err(
+                detail::in_band(self.body).unwrap_or_else(|| Fault::decode("answers: missing"))
+            );
+        };
+        for name in ["answers", "model", "usage"] {
+            if members.all(name).nth(1).is_some() {
+                self.wrong(name, "stands twice")?;
+            }
+        }
+        let Some(answers) = Members::read(answers.get()) else {
+            return Err(Fault::decode("answers: must be an object"));
+        };
+        let mut reply = Reply {
+            answers: self.answers(questions, &answers)?,
+            model: self.model(members.get("model"))?,
+            usage: self.usage(members.get("usage"))?,
+            warnings: std::mem::take(&mut self.warnings),
+        };
+        if self.unreported > 0 {
+            let more = format!("{} more warnings are not shown", self.unreported);
+            reply.warnings.push(Warning::new("answers", more));
+        }
+        Ok(reply)
+    }
+
+    fn answers(&mut self, questions: &Questions, found: &Members<'a>) -> Result<Answers, Fault> {
+        // The last of an id, as every JSON reader has it, and how many there were.
+        let mut by_id: HashMap<&str, (&'a RawValue, usize)> = HashMap::new();
+        for (id, raw) in &found.0 {
+            let (last, times) = by_id.entry(id).or_insert((raw, 0));
+            *last = raw;
+            *times += 1;
+        }
+        let mut answers = Answers::default();
+        for (id, question) in questions.iter() {
+            let Some((raw, times)) = by_id.remove(id) else {
+                if answers.get(id).is_none() {
+                    self.wrong(&format!("answers.{}", segment(id)), "missing")?;
+                }
+                continue;
+            };
+            let answer = self.answer(id, raw, times, Some(question))?;
+            answers.push(self.entry(id, raw, answer));
+        }
+        let mut dropped = 0_usize;
+        let mut unasked = 0_usize;
+        for (id, _) in &found.0 {
+            let Some((raw, times)) = by_id.remove(id.as_ref()) else {
+                continue;
+            };
+            // A server could make up answers without end.
+            if unasked == MAX_UNASKED {
+                dropped += 1;
+                continue;
+            }
+            unasked += 1;
+            let answer = self.answer(id, raw, times, None)?;
+            answers.push(self.entry(id, raw, answer));
+            self.warn(&format!("answers.{}", segment(id)), "nobody asked for it");
+        }
+        if dropped > 0 {
+            let text = format!("{dropped} answers nobody asked for are not kept");
+            self.warn("answers", &text);
+        }
+        Ok(answers)
+    }
+
+    fn entry(&self, id: &str, raw: &RawValue, answer: Answer) -> Entry {
+        Entry {
+            id: id.to_owned(),
+            answer,
+            raw: self.bytes(raw),
+        }
+    }
+
+    /// One answer, typed where it is sound; an error or raw where it is not.
+    fn answer(
+        &mut self,
+        id: &str,
+        raw: &RawValue,
+        times: usize,
+        question: Option<&Question>,
+    ) -> Result<Answer, Fault> {
+        let read = if times > 1 {
+            wrong("", "there is more than one answer of this id")
+        } else {
+            typed(raw, question)
+        };
+        let wrong = match read {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => return Ok(self.unknown(raw)),
+            Err(wrong) => wrong,
+        };
+        let path = format!("answers.{}{}", segment(id), wrong.place);
+        if question.is_some() {
+            self.wrong(&path, &wrong.why)?;
+        } else {
+            self.warn(&path, &wrong.why);
+        }
+        Ok(self.unknown(raw))
+    }
+
+    fn unknown(&self, raw: &RawValue) -> Answer {
+        let kind = Members::read(raw.get())
+            .and_then(|members| serde_json::from_str(members.get("type")?.get()).ok());
+        Answer::Unknown(UnknownAnswer {
+            kind,
+            raw: self.bytes(raw),
+        })
+    }
+
+    fn model(&mut self, raw: Option<&RawValue>) -> Result<Option<String>, Fault> {
+        let Some(raw) = raw else {
+            self.warn("model", "missing");
+            return Ok(None);
+        };
+        let model: Option<String> = serde_json::from_str(raw.get()).ok();
+        if model.is_none() {
+            self.wrong("model", "must be a string")?;
+        }
+        Ok(model)
+    }
+
+    fn usage(&mut self, raw: Option<&RawValue>) -> Result<Usage, Fault> {
+        let mut usage = Usage::default();
+        let Some(raw) = raw.filter(|raw| Shape::of(raw.get()) != Shape::Null) else {
+            self.warn("usage", "missing");
+            return Ok(usage);
+        };
+        let Some(members) = Members::read(raw.get()) else {
+            self.wrong("usage", "must be an object")?;
+            return Ok(usage);
+        };
+        for (name, slot) in [
+            ("input_tokens", &mut usage.input_tokens),
+            ("output_tokens", &mut usage.output_tokens),
+        ] {
+            let path = format!("usage.{name}");
+            let mut all = members.all(name);
+            let count = all.next().map(RawValue::get).filter(|c| *c != "null");
+            if all.next().is_some() {
+                self.wrong(&path, "stands twice")?;
+                continue;
+            }
+            let Some(count) = count else {
+                self.warn(&path, "missing");
+                continue;
+            };
+            *slot = serde_json::from_str(count).ok();
+            if slot.is_none() {
+                self.wrong(&path, "must be a whole number of at least 0")?;
+            }
+        }
+        Ok(usage)
+    }
+
+    /// Something wrong: an error or a warning, by the strictness.
+    fn wrong(&mut self, path: &str, why: &str) -> Result<(), Fault> {
+        match self.strictness {
+            Strictness::Strict => Err(Fault::decode(format!("{path}: {why}"))),
+            Strictness::Lenient => {
+                self.warn(path, why);
+                Ok(())
+            }
+        }
+    }
+
+    fn warn(&mut self, path: &str, why: &str) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(Warning::new(path, why));
+        } else {
+            self.unreported += 1;
+        }
+    }
+
+    fn bytes(&self, raw: &RawValue) -> Bytes {
+        self.body.slice_ref(raw.get().as_bytes())
+    }
+}
+
+/// The answer, if it is of a type skyl knows; `None` for others, where the question allows it.
+fn typed(raw: &RawValue, question: Option<&Question>) -> Checked<Option<Answer>> {
+    let asked = question.and_then(Question::kind);
+    let is_raw = matches!(question, Some(Question::Raw(_)) | None);
+    let open = is_raw && !asked.is_some_and(is_known);
+    let Some(members) = Members::read(raw.get()) else {
+        return if open {
+            Ok(None)
+        } else {
+            wrong("", "must be an object")
+        };
+    };
+    let fields = Fields(members);
+    let kind = fields.text("type")?;
+    if !open && asked != Some(kind.as_str()) {
+        let asked = asked.unwrap_or_default();
+        return wrong(".type", format!("a {asked} question was asked"));
+    }
+    let answer = match kind.as_str() {
+        NOUL => Answer::Noul(NoulAnswer {
+            noul: fields.fraction("noul")?,
+        }),
+        CHOICE => Answer::Choice(choice(&fields, question)?),
+        SCORE => Answer::Score(score(&fields, question)?),
+        BOX => Answer::Box(bounding_box(&fields)?),
+        _ => return Ok(None),
+    };
+    Ok(Some(answer))
+}
+
+fn choice(fields: &Fields<'_>, question: Option<&Question>) -> Checked<ChoiceAnswer> {
+    let choice = fields.text("choice")?;
+    let confidence = fields.fraction("confidence")?;
+    let mut probabilities = fields.probabilities()?;
+    let known = |option: &str| probabilities.iter().any(|(name, _)| name == option);
+    if !known(&choice) {
+        return wrong(".choice", "there is no probability of it");
+    }
+    if let Some(Question::Choice(asked)) = question {
+        let places: HashMap<&str, usize> = (asked.options.iter().zip(0..))
+            .map(|((option, _), place)| (option.as_str(), place))
+            .collect();
+        if probabilities.len() != places.len()
+            || !probabilities
+                .iter()
+                .all(|(option, _)| places.contains_key(option.as_str()))
+        {
+            return wrong(".probabilities", "must be of exactly the options asked");
+        }
+        probabilities.sort_by_key(|(option, _)| places.get(option.as_str()).copied());
+    }
+    Ok(ChoiceAnswer {
+        choice,
+        confidence,
+        probabilities,
+    })
+}
+
+fn score(fields: &Fields<'_>, question: Option<&Question>) -> Checked<ScoreAnswer> {
+    let score = fields.number("score")?;
+    let confidence = fields.fraction("confidence")?;
+    let legend = by_level(fields.object("legend")?.0)
+        .ok_or_else(|| Wrong::new(".legend", "must be of levels 0, 1, 2 …"))?;
+    let probabilities = by_level(fields.probabilities()?)
+        .filter(|probabilities| probabilities.len() == legend.len())
+        .ok_or_else(|| Wrong::new(".probabilities", "must be of exactly the legend's levels"))?;
+    if let Some(Question::Score(asked)) = question
+        && asked.levels.len() != legend.len()
+    {
+        return wrong(
+            ".legend",
+            format!("{} levels were asked", asked.levels.len()),
+        );
+    }
+    let (mut expected, mut slack, mut top) = (0.0, FIGURE_SLACK, 0.0);
+    for (level, probability) in (0_u32..).zip(&probabilities) {
+        top = f64::from(level);
+        expected += top * probability;
+        slack += top * FIGURE_SLACK;
+    }
+    if !(0.0..=top).contains(&score) {
+        return wrong(".score", "must be within the scale");
+    }
+    if (score - expected).abs() > slack + ROUNDING {
+        return wrong(".score", "does not follow from the probabilities");
+    }
+    Ok(ScoreAnswer {
+        score,
+        confidence,
+        legend: legend.into_iter().map(Content::raw).collect(),
+        probabilities,
+    })
+}
+
+fn bounding_box(fields: &Fields<'_>) -> Checked<BoxAnswer> {
+    let edges = Fields(fields.object("box")?);
+    let edge = |name| {
+        edges
+            .fraction(name)
+            .map_err(|wrong| Wrong::new(format!(".box{}", wrong.place), wrong.why))
+    };
+    let answer = BoxAnswer {
+        top: edge("top")?,
+        bottom: edge("bottom")?,
+        left: edge("left")?,
+        right: edge("right")?,
+        confidence: match fields.one("confidence")? {
+            Some(raw) if Shape::of(raw.get()) != Shape::Null => {
+                Some(fields.fraction("confidence")?)
+            }
+            _ => None,
+        },
+    };
+    if answer.top > answer.bottom || answer.left > answer.right {
+        return wrong(".box", "its edges are the wrong way round");
+    }
+    Ok(answer)
+}
+
+/// The fields of one answer.
+struct Fields<'a>(Members<'a>);
+
+impl<'a> Fields<'a> {
+    /// A field that may be missing, but not stand twice.
+    fn one(&self, name: &str) -> Checked<Option<&'a RawValue>> {
+        let mut all = self.0.all(name);
+        let first = all.next();
+        if all.next().is_some() {
+            return wrong(format!(".{name}"), "stands twice");
+        }
+        Ok(first)
+    }
+
+    fn required(&self, name: &str) -> Checked<&'a RawValue> {
+        self.one(name)?
+            .ok_or_else(|| Wrong::new(format!(".{name}"), "missing"))
+    }
+
+    fn number(&self, name: &str) -> Checked<f64> {
+        number(&format!(".{name}"), self.required(name)?)
+    }
+
+    fn fraction(&self, name: &str) -> Checked<f64> {
+        fraction(&format!(".{name}"), self.required(name)?)
+    }
+
+    fn text(&self, name: &str) -> Checked<String> {
+        serde_json::from_str(self.required(name)?.get())
+            .map_err(|_| Wrong::new(format!(".{name}"), "must be a string"))
+    }
+
+    fn object(&self, name: &str) -> Checked<Members<'a>> {
+        Members::read(self.required(name)?.get())
+            .ok_or_else(|| Wrong::new(format!(".{name}"), "must be an object"))
+    }
+
+    /// The probabilities by name, each a fraction, in all about 1, none twice.
+    fn probabilities(&self) -> Checked<Vec<(String, f64)>> {
+        const PLACE: &str = ".probabilities";
+        let members = self.object("probabilities")?.0;
+        let mut probabilities: Vec<(String, f64)> = Vec::with_capacity(members.len());
+        let (mut sum, mut slack) = (0.0, 0.0);
+        let mut names = std::collections::HashSet::with_capacity(members.len());
+        for (name, raw) in &members {
+            if !names.insert(name) {
+                return wrong(PLACE, "a name stands twice");
+            }
+            // By the field: the names are the caller's words, and this text ends up in logs.
+            let probability = fraction(PLACE, raw)?;
+            sum += probability;
+            slack += FIGURE_SLACK;
+            probabilities.push((name.clone().into_owned(), probability));
+        }
+        if (sum - 1.0_f64).abs() > slack + ROUNDING {
+            return wrong(PLACE, "their sum is not 1");
+        }
+        Ok(probabilities)
+    }
+}
+
+/// The values of keys "0", "1", "2" …, in that order; `None` for any other keys.
+fn by_level<K: AsRef<str>, T>(members: Vec<(K, T)>) -> Option<Vec<T>> {
+    let count = members.len();
+    let mut levels: Vec<(usize, T)> = Vec::with_capacity(count);
+    for (key, value) in members {
+        let level: usize = key.as_ref().parse().ok()?;
+        // Parsing takes `+1` and `01` too; the wire has neither.
+        if level.to_string() != key.as_ref() {
+            return None;
+        }
+        levels.push((level, value));
+    }
+    levels.sort_by_key(|(level, _)| *level);
+    let in_a_row = levels.iter().zip(0..).all(|((level, _), n)| *level == n);
+    (in_a_row && count > 0).then(|| levels.into_iter().map(|(_, value)| value).collect())
+}
+
+fn number(place: &str, raw: &RawValue) -> Checked<f64> {
+    serde_json::from_str(raw.get()).map_err(|_| Wrong::new(place, "must be a number"))
+}
+
+fn fraction(place: &str, raw: &RawValue) -> Checked<f64> {
+    let number = number(place, raw)?;
+    if !(0.0..=1.0).contains(&number) {
+        return wrong(place, "must be within 0 and 1");
+    }
+    Ok(number)
+}
+
+fn is_known(kind: &str) -> bool {
+    [NOUL, CHOICE, SCORE, BOX].contains(&kind)
+}
+
+impl Wrong {
+    fn new(place: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            place: place.into(),
+            why: why.into(),
+        }
+    }
+}
+
+fn wrong<T>(place: impl Into<String>, why: impl Into<String>) -> Checked<T> {
+    Err(Wrong::new(place, why))
+}
+
+/// What one figure of two decimals may be off by.
+const FIGURE_SLACK: f64 = 0.01;
+
+/// What adding up a few hundred such figures may be off by.
+const ROUNDING: f64 = 1e-9;
+
+/// More than any reply of the hosted API has, and a bound on what a broken one costs.
+const MAX_UNASKED: usize = 1_024;
+
+/// Enough to see what is wrong.
+const MAX_WARNINGS: usize = 64;
