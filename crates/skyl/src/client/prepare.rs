@@ -66,7 +66,9 @@ pub(crate) fn wire(
 pub(super) fn accepted(dialect: &dyn Dialect) -> &'static str {
     match dialect.framing() {
         Framing::Sse => "text/event-stream, application/json",
-        _ => JSON,
+        // The name that most servers of JSON lines use; nobody has registered one.
+        Framing::Lines => "application/x-ndjson, application/json",
+        Framing::JsonArray => JSON,
     }
 }
 
