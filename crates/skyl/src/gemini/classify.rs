@@ -147,8 +147,9 @@ impl Said {
 }
 
 fn fault(said: Said, http: Option<u16>) -> Fault {
+    // An error that calls itself a success, as gateways write them, says nothing by that.
     let status = http
-        .or(said.code)
+        .or(said.code.filter(|code| *code >= 400))
         .filter(|status| (100..=599).contains(status));
     let (kind, overloaded) = kind(status, &said);
     let mut fault = Fault::new(kind)

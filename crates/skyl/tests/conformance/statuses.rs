@@ -47,12 +47,7 @@ pub(crate) async fn every_other_2xx_is_a_failure(case: &Case) {
             let asked = request(&format!("sandbox-status-{status}"));
             let error = stage.fail(&asked, mode, retries(0)).await;
             let told = format!("{} {mode:?} {status} {error}", case.name);
-            let kind = if case.codes_errors && !matches!(status, 204 | 205) {
-                ErrorKind::Unclassified
-            } else {
-                ErrorKind::Server
-            };
-            assert_eq!(error.kind(), kind, "{told}");
+            assert_eq!(error.kind(), ErrorKind::Server, "{told}");
             assert_eq!(error.http_status(), Some(status), "{told}");
         }
     }

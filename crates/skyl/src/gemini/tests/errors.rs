@@ -322,6 +322,12 @@ fn without_a_status_the_code_or_the_name_tells() {
             ErrorKind::NotFound,
             Some(404),
         ),
+        // An error all the same, whatever it calls itself.
+        (
+            json!({"error": {"code": 200, "message": "m", "status": "OK"}}),
+            ErrorKind::Server,
+            Some(200),
+        ),
         (
             json!([{"error": {"code": 403}}]),
             ErrorKind::Auth,
