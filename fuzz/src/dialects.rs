@@ -173,7 +173,10 @@ fn translate<'a>(frame: skyl_sse::Frame<'a>, dialect: &dyn Dialect) -> Option<Fr
             data: event.data,
             terminated: event.terminated,
         }),
-        skyl_sse::Frame::Event(event) => Some(Frame::Json(event.data.as_bytes())),
+        skyl_sse::Frame::Event(event) => Some(Frame::Json {
+            data: event.data.as_bytes(),
+            terminated: event.terminated,
+        }),
         skyl_sse::Frame::Stray(bytes) => Some(Frame::Stray(bytes)),
         _ => None,
     }

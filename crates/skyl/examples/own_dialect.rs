@@ -107,7 +107,7 @@ struct Lines {
 
 impl StreamDecoder for Lines {
     fn frame(&mut self, frame: Frame<'_>, sink: &mut Sink) -> Result<Flow, Fault> {
-        let Frame::Json(line) = frame else {
+        let Frame::Json { data: line, .. } = frame else {
             return Err(Fault::decode("not a line"));
         };
         match read(line)? {

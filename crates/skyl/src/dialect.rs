@@ -7,6 +7,8 @@
 //! attempts, the waits and the key to scrub.
 
 #[cfg(test)]
+mod framed;
+#[cfg(test)]
 pub(crate) mod harness;
 pub(crate) mod lenient;
 
@@ -154,7 +156,14 @@ pub enum Frame<'a> {
         terminated: bool,
     },
     /// A line or array element, by the dialect's [`Framing`].
-    Json(&'a [u8]),
+    Json {
+        /// The line or element, without what separates it from the next.
+        data: &'a [u8],
+        /// False where the stream ended inside it: without a line end, or within the element.
+        ///
+        /// What was cut is no error of its own: leave it, and the missing end tells it better.
+        terminated: bool,
+    },
     /// Bytes between events that are no field: servers send bare JSON errors in mid-stream.
     Stray(&'a [u8]),
 }

@@ -248,6 +248,20 @@ impl Reasoning {
     }
 }
 
+/// Puts the state of a turn's whole reasoning beside its first part of reasoning.
+///
+/// Makes a part of its own, at the end, where there is none.
+pub(crate) fn keep_with_reasoning(parts: &mut Vec<Part>, state: OpaqueState) {
+    let first = parts.iter_mut().find_map(|part| match part {
+        Part::Reasoning(reasoning) if reasoning.state.is_none() => Some(reasoning),
+        _ => None,
+    });
+    match first {
+        Some(reasoning) => reasoning.state = Some(state),
+        None => parts.push(Part::Reasoning(Reasoning::new("", Some(state)))),
+    }
+}
+
 /// What one provider wants back unchanged and nobody else can read.
 #[derive(Clone)]
 pub struct OpaqueState {

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::dialect::Decoded;
-use crate::message::{OpaqueState, Part, Reasoning, Text, ToolCall};
+use crate::message::{self, OpaqueState, Part, Reasoning, Text, ToolCall};
 use crate::response::{StopReason, StreamEvent, Usage, Warning};
 
 /// Collects a stream's answer and queues its events.
@@ -91,6 +91,11 @@ impl Sink {
                 .parts
                 .push(Part::Reasoning(Reasoning::new("", Some(state)))),
         }
+    }
+
+    /// Opaque state of the turn's reasoning as a whole, which may come after its text.
+    pub(crate) fn keep_with_reasoning(&mut self, state: OpaqueState) {
+        message::keep_with_reasoning(&mut self.answer.parts, state);
     }
 
     /// Opaque state of the text that came last.

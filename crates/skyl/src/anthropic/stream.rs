@@ -32,8 +32,8 @@ impl StreamDecoder for Decoder {
                 data,
                 terminated,
             } => self.event(name, data, terminated, sink),
-            Frame::Json(bytes) => match std::str::from_utf8(bytes) {
-                Ok(data) => self.event("message", data, true, sink),
+            Frame::Json { data, terminated } => match std::str::from_utf8(data) {
+                Ok(data) => self.event("message", data, terminated, sink),
                 Err(_) => Err(Fault::decode("an event is not UTF-8")),
             },
             Frame::Stray(bytes) => self.stray(bytes, sink),

@@ -98,6 +98,25 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
+/// A JSON value without the white space between its tokens; numbers and text stay as written.
+pub(crate) fn compact(raw: &RawValue) -> String {
+    let json = raw.get();
+    let mut text = String::with_capacity(json.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in json.chars() {
+        if quoted || !matches!(c, ' ' | '\t' | '\n' | '\r') {
+            text.push(c);
+        }
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = quoted,
+            '"' => quoted = !quoted,
+            _ => {}
+        }
+    }
+    text
+}
+
 /// Whether a value is one that servers send for "no error": null, false, zero, nothing in it.
 pub(crate) fn is_blank(raw: &RawValue) -> bool {
     let text = raw.get().trim_ascii();
@@ -456,6 +475,22 @@ mod tests {
                 expected,
                 "{json}"
             );
+        }
+    }
+
+    #[test]
+    fn white_space_goes_from_between_the_tokens_alone() {
+        for (json, expected) in [
+            (
+                r#"{ "a b" : [ 1.50 , "\" x" ] }"#,
+                r#"{"a b":[1.50,"\" x"]}"#,
+            ),
+            (r#"["\\" , 1]"#, r#"["\\",1]"#),
+            ("12345678901234567890123", "12345678901234567890123"),
+            (r#""é \u0020""#, r#""é \u0020""#),
+        ] {
+            let raw: &RawValue = serde_json::from_str(json).unwrap();
+            assert_eq!(compact(raw), expected, "{json}");
         }
     }
 

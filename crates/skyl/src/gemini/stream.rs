@@ -47,22 +47,9 @@ impl StreamDecoder for Decoder {
                 name,
                 data,
                 terminated,
-            } => {
-                let data = data.trim();
-                if data.is_empty() || data == "[DONE]" {
-                    return Ok(Flow::More);
-                }
-                if name == "error" && terminated {
-                    return Err(self.failed(classify::error_event(data)));
-                }
-                // Cut inside an event: the missing end of the stream tells it better.
-                if !terminated && serde_json::from_str::<&RawValue>(data).is_err() {
-                    return Ok(Flow::More);
-                }
-                self.chunk(data, sink)?;
-            }
-            Frame::Json(bytes) => match std::str::from_utf8(bytes) {
-                Ok(data) => self.chunk(data, sink)?,
+            } => self.event(name, data, terminated, sink)?,
+            Frame::Json { data, terminated } => match std::str::from_utf8(data) {
+                Ok(data) => self.event("message", data, terminated, sink)?,
                 Err(_) => return Err(Fault::decode("a chunk is not UTF-8")),
             },
             Frame::Stray(bytes) => self.stray(bytes, sink)?,
@@ -80,6 +67,27 @@ impl StreamDecoder for Decoder {
 }
 
 impl Decoder {
+    fn event(
+        &mut self,
+        name: &str,
+        data: &str,
+        terminated: bool,
+        sink: &mut Sink,
+    ) -> Result<(), Fault> {
+        let data = data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        if name == "error" && terminated {
+            return Err(self.failed(classify::error_event(data)));
+        }
+        // Cut inside an event: the missing end of the stream tells it better.
+        if !terminated && serde_json::from_str::<&RawValue>(data).is_err() {
+            return Ok(());
+        }
+        self.chunk(data, sink)
+    }
+
     /// Bytes between chunks: an error, a chunk that lost its `data:`, or a broken stream.
     fn stray(&mut self, bytes: &[u8], sink: &mut Sink) -> Result<(), Fault> {
         let text = String::from_utf8_lossy(bytes);

@@ -20,13 +20,21 @@ pub(crate) fn text(field: Option<&RawValue>) -> Result<String, Fault> {
 }
 
 /// JSON text: a string holds it, anything else is it. Absent, null and `{}` say nothing.
+///
+/// What is no string loses its white space: servers space out whole answers and not streamed ones,
+/// and both have to say the same.
 pub(crate) fn json_text(field: Option<&RawValue>) -> String {
-    match field.map_or("null", RawValue::get) {
-        "null" | "{}" => String::new(),
-        json => field
-            .and_then(lenient::string)
-            .map_or_else(|| json.to_owned(), Into::into),
+    let Some(raw) = field else {
+        return String::new();
+    };
+    if let Some(text) = lenient::string(raw) {
+        return text.into();
     }
+    let json = lenient::compact(raw);
+    if matches!(json.as_str(), "null" | "{}") {
+        return String::new();
+    }
+    json
 }
 
 /// The start of a message, as much as the client keeps of a body.
@@ -63,8 +71,10 @@ mod tests {
         for (json, expected) in [
             (r#""{\"a\":1}""#, r#"{"a":1}"#),
             (r#"{"a":1}"#, r#"{"a":1}"#),
+            ("{\n  \"a\": [1, \" \\\" \"]\n}", r#"{"a":[1," \" "]}"#),
             ("null", ""),
             ("{}", ""),
+            ("{ }", ""),
             (r#""""#, ""),
         ] {
             assert_eq!(json_text(raw(json)), expected, "{json}");

@@ -9,7 +9,7 @@ use crate::dialect::{
 };
 use crate::key::ApiKey;
 use crate::kind::ErrorKind;
-use crate::openai::quirks::Quirks;
+use crate::openai::quirks::{Quirks, Replay};
 use crate::openai::stream::ChatStream;
 use crate::openai::{classify, decode, encode};
 use crate::request::Request;
@@ -27,6 +27,8 @@ pub(super) struct Chat {
     /// Further headers of every request, not checked yet.
     pub(super) headers: Vec<(String, String)>,
     pub(super) quirks: Quirks,
+    /// Whether there is a list of models at this address.
+    pub(super) lists_models: bool,
 }
 
 impl Chat {
@@ -39,6 +41,7 @@ impl Chat {
             key_header: None,
             headers: Vec::new(),
             quirks,
+            lists_models: true,
         };
         chat.set_base_url(base_url);
         chat
@@ -72,27 +75,37 @@ impl Chat {
     }
 
     pub(super) fn encode(&self, request: &Request, mode: Mode) -> Result<Encoded, Fault> {
-        self.address(encode::request(request, mode, &self.quirks)?)
+        self.address(encode::request(request, mode, &self.quirks, &self.name)?)
     }
 
     pub(super) fn encode_models(&self) -> Result<Encoded, Fault> {
+        if !self.lists_models {
+            return Err(Fault::unsupported(
+                "models cannot be listed at the address of a deployment",
+            ));
+        }
         self.address(Encoded::get("/models"))
     }
 
-    pub(super) fn decode(head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
-        decode::answer(head, body)
+    pub(super) fn decode(&self, head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
+        decode::answer(head, body, self.keeps_details())
     }
 
     pub(super) fn decode_models(head: &Head<'_>, body: &[u8]) -> Result<ModelsPage, Fault> {
         decode::models(head, body)
     }
 
-    pub(super) fn stream_decoder(head: &Head<'_>) -> Box<dyn StreamDecoder> {
-        Box::new(ChatStream::new(head))
+    pub(super) fn stream_decoder(&self, head: &Head<'_>) -> Box<dyn StreamDecoder> {
+        Box::new(ChatStream::new(head, self.keeps_details()))
     }
 
     pub(super) fn classify(head: &Head<'_>, body: &[u8]) -> Fault {
         classify::reply(head, body)
+    }
+
+    /// The name under which `reasoning_details` are kept; `None` where nobody wants them back.
+    fn keeps_details(&self) -> Option<&str> {
+        (self.quirks.replay == Replay::Details).then_some(&*self.name)
     }
 
     /// Adds what the server's address and account ask of every request.

@@ -5,10 +5,14 @@ use http::HeaderMap;
 use crate::dialect::{Decoded, Dialect, Encoded, Fault, Head, Mode, ModelsPage, StreamDecoder};
 use crate::key::ApiKey;
 use crate::openai::chat::Chat;
-use crate::openai::quirks::{self, TokenLimit};
+use crate::openai::presets::Preset;
+use crate::openai::quirks::{self, Replay, TokenLimit};
 use crate::request::Request;
 
 /// Any server that speaks Chat Completions: Groq, `DeepSeek`, vLLM, Ollama, a gateway.
+///
+/// Known servers have a constructor of their own, such as [`OpenAiCompatible::groq`], or go by name
+/// with [`OpenAiCompatible::preset`]; everybody else goes by address.
 ///
 /// Answers are read with doubt: ids may be numbers, lists may be null, tool calls may come without
 /// index or id, usage may stand anywhere, errors may come with a 200. See the
@@ -17,7 +21,8 @@ use crate::request::Request;
 /// ```
 /// use skyl::openai::OpenAiCompatible;
 ///
-/// let dialect = OpenAiCompatible::new("http://localhost:8000/v1").name("vllm");
+/// let groq = OpenAiCompatible::groq("gsk-…");
+/// let gateway = OpenAiCompatible::new("https://llm.internal.test/v1").name("gateway");
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpenAiCompatible(Chat);
@@ -36,6 +41,21 @@ impl OpenAiCompatible {
         ))
     }
 
+    /// A known server.
+    pub(super) fn of(preset: &Preset) -> Self {
+        let url = preset.base_url().unwrap_or_default();
+        let mut chat = Chat::new(preset.name(), url, preset.quirks);
+        chat.key_header = preset.key_header().map(str::to_owned);
+        Self(chat)
+    }
+
+    /// Sets another base URL, as [`OpenAiCompatible::new`] takes it.
+    #[must_use]
+    pub fn base_url(mut self, url: impl AsRef<str>) -> Self {
+        self.0.set_base_url(url.as_ref());
+        self
+    }
+
     /// Sets the key. Default: none, for servers that ask for none.
     #[must_use]
     pub fn key(mut self, key: impl Into<ApiKey>) -> Self {
@@ -52,7 +72,9 @@ impl OpenAiCompatible {
         self
     }
 
-    /// Names the server, for errors and hooks. Default: `openai-compatible`.
+    /// Names the server, for errors and hooks. Default: the preset's, or `openai-compatible`.
+    ///
+    /// State that has to go back to a server is kept under this name, too.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.0.name = name.into();
@@ -71,8 +93,8 @@ impl OpenAiCompatible {
 
     /// Sends the token limit as `max_completion_tokens`.
     ///
-    /// Default: `max_tokens`, which every server but OpenAI's own newer models takes. Azure's
-    /// deployments of those models need this.
+    /// Default: the preset's name for it, or `max_tokens`, which every server but OpenAI's own newer
+    /// models takes.
     #[must_use]
     pub fn max_completion_tokens(mut self) -> Self {
         self.0.quirks.token_limit = TokenLimit::MaxCompletionTokens;
@@ -81,7 +103,7 @@ impl OpenAiCompatible {
 
     /// Does not ask streams for their usage, for servers that refuse `stream_options`.
     ///
-    /// Default: usage is asked for.
+    /// Default: usage is asked for, unless the preset knows better.
     #[must_use]
     pub fn without_stream_usage(mut self) -> Self {
         self.0.quirks.stream_usage = false;
@@ -90,11 +112,17 @@ impl OpenAiCompatible {
 
     /// Sends the reasoning of earlier turns back, as `reasoning_content`.
     ///
-    /// Default: it is left out with a warning, as most servers refuse or ignore it. `DeepSeek`'s
-    /// and Moonshot's thinking models want it back while a tool loop runs.
+    /// Default: the preset's rule, or it is left out with a warning, as most servers refuse or
+    /// ignore it.
     #[must_use]
     pub fn replay_reasoning(mut self) -> Self {
-        self.0.quirks.replay_reasoning = true;
+        self.0.quirks.replay = Replay::Text;
+        self
+    }
+
+    /// Refuses to list models, where the address has no such list.
+    pub(super) fn without_models(mut self) -> Self {
+        self.0.lists_models = false;
         self
     }
 }
@@ -121,11 +149,11 @@ impl Dialect for OpenAiCompatible {
     }
 
     fn decode(&self, head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
-        Chat::decode(head, body)
+        self.0.decode(head, body)
     }
 
     fn stream_decoder(&self, head: &Head<'_>) -> Box<dyn StreamDecoder> {
-        Chat::stream_decoder(head)
+        self.0.stream_decoder(head)
     }
 
     fn classify(&self, head: &Head<'_>, body: &[u8]) -> Fault {

@@ -7,21 +7,24 @@ use serde_json::value::RawValue;
 
 use crate::dialect::lenient::{Count, Object, Scalar, is_blank};
 use crate::dialect::{Decoded, Fault, Head, ModelsPage};
-use crate::message::{Part, Reasoning, ToolCall};
+use crate::message::{self, Part, Reasoning, ToolCall};
 use crate::openai::calls::{is_object, nameless, no_object};
+use crate::openai::details::Details;
 use crate::openai::ids::{self, Ids};
 use crate::openai::wire::{Body, Choice, Function, Said, Words};
 use crate::openai::{classify, stop};
 use crate::response::{ModelInfo, Usage, Warning};
 
 /// Decodes the body of an answer with a status below 300.
-pub(super) fn answer(head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
+///
+/// `keeper` is the name under which reasoning details are kept, where they have to go back.
+pub(super) fn answer(head: &Head<'_>, body: &[u8], keeper: Option<&str>) -> Result<Decoded, Fault> {
     let text = json(body)?;
     let Object(Some(body)) = read::<Object<Body<'_>>>(text)? else {
         return Err(no_object_at_all(head, text));
     };
     let usage = usage(&body);
-    let mut decoded = choice(head, text, &body).map_err(|fault| {
+    let mut decoded = choice(head, text, &body, keeper).map_err(|fault| {
         // A failure may be billed as well.
         if usage == Usage::default() {
             fault
@@ -70,6 +73,10 @@ pub(super) fn is_error(body: &Body<'_>) -> bool {
     body.error.or(groq).is_some_and(|error| !is_blank(error))
         || body.object.get() == Some("error")
         || body.kind.get() == Some("error")
+        || body
+            .base_resp
+            .0
+            .is_some_and(|resp| resp.status_code.0.unwrap_or(0) != 0)
 }
 
 /// Reads JSON; the fault says where it breaks and quotes nothing.
@@ -125,7 +132,12 @@ fn no_object_at_all(head: &Head<'_>, text: &str) -> Fault {
 }
 
 /// The choice that is read, or the error in its place.
-fn choice(head: &Head<'_>, text: &str, body: &Body<'_>) -> Result<Decoded, Fault> {
+fn choice(
+    head: &Head<'_>,
+    text: &str,
+    body: &Body<'_>,
+    keeper: Option<&str>,
+) -> Result<Decoded, Fault> {
     if is_error(body) {
         return Err(classify::in_band(text, Some(head.now())));
     }
@@ -143,7 +155,7 @@ fn choice(head: &Head<'_>, text: &str, body: &Body<'_>) -> Result<Decoded, Fault
     if let Some(fault) = word.and_then(stop::failure) {
         return Err(fault);
     }
-    let mut answer = Answer::read(body, choice);
+    let mut answer = Answer::read(body, choice, keeper);
     if word.is_none() && answer.is_empty() {
         return Err(Fault::empty_response());
     }
@@ -174,7 +186,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn read(body: &Body<'_>, choice: &Choice<'_>) -> Self {
+    fn read(body: &Body<'_>, choice: &Choice<'_>, keeper: Option<&str>) -> Self {
         let mut answer = Self {
             seed: ids::seed(body.id.get()),
             ..Self::default()
@@ -182,6 +194,10 @@ impl Answer {
         // A server that answers with a chunk of a stream means the same by it.
         if let Some(said) = choice.message.0.as_ref().or(choice.delta.0.as_ref()) {
             answer.say(said);
+            let state = keeper.and_then(|name| Details::whole(said.reasoning_details).state(name));
+            if let Some(state) = state {
+                message::keep_with_reasoning(&mut answer.parts, state);
+            }
         }
         answer
     }

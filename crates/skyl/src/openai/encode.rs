@@ -4,30 +4,42 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::dialect::{Encoded, Fault, Mode, json_body};
 use crate::kind::ErrorKind;
-use crate::message::{Image, Message, Part, Role, ToolResult};
+use crate::message::{Image, Message, Part, Reasoning, Role, ToolResult};
 use crate::openai::ids;
-use crate::openai::quirks::{Quirks, TokenLimit};
+use crate::openai::quirks::{EffortField, Formats, Quirks, Replay, TokenLimit};
 use crate::openai::wire::{
     CallSpec, CalledFunction, ChatRequest, Choose, Content, Format, FunctionSpec, JsonSchema, Name,
-    Piece, StreamOptions, ToolSpec, Turn, Url,
+    Piece, StreamOptions, Thinking, ToolSpec, Turn, Url,
 };
 use crate::request::{Effort, Request, ResponseFormat, Tool, ToolChoice};
 use crate::response::Warning;
 
 /// Encodes a request, but for what the server's address adds to the path.
-pub(super) fn request(request: &Request, mode: Mode, quirks: &Quirks) -> Result<Encoded, Fault> {
+///
+/// `provider` is the name under which the server's opaque state is kept.
+pub(super) fn request(
+    request: &Request,
+    mode: Mode,
+    quirks: &Quirks,
+    provider: &str,
+) -> Result<Encoded, Fault> {
     refuse(request, mode, quirks)?;
     let mut turns = Turns {
         quirks,
+        provider,
+        running: false,
         out: Vec::new(),
         dropped: Dropped::default(),
     };
     turns.system(request);
-    for message in &request.messages {
+    let asked = request.messages.iter().rposition(|m| m.role == Role::User);
+    for (at, message) in request.messages.iter().enumerate() {
+        turns.running = asked.is_none_or(|asked| at > asked);
         turns.message(message);
     }
     let Turns {
@@ -36,6 +48,10 @@ pub(super) fn request(request: &Request, mode: Mode, quirks: &Quirks) -> Result<
         ..
     } = turns;
     let limit = |field| request.max_tokens.filter(|_| quirks.token_limit == field);
+    let effort = |field| {
+        let effort = request.reasoning_effort.as_ref().map(Effort::as_str);
+        effort.filter(|_| quirks.effort == field)
+    };
     let stream = mode == Mode::Stream;
     // Servers refuse these two where there is nothing to choose from.
     let has_tools = !request.tools.is_empty() || request.provider_options.contains_key("tools");
@@ -52,10 +68,11 @@ pub(super) fn request(request: &Request, mode: Mode, quirks: &Quirks) -> Result<
             .tool_choice
             .as_ref()
             .filter(|_| has_tools)
-            .map(choose),
+            .map(|choice| choose(choice, quirks)),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format: request.response_format.as_ref().map(format),
-        reasoning_effort: request.reasoning_effort.as_ref().map(Effort::as_str),
+        reasoning_effort: effort(EffortField::Word),
+        reasoning: effort(EffortField::Object).map(|effort| Thinking { effort }),
         stream: stream.then_some(true),
         stream_options: (stream && quirks.stream_usage).then_some(StreamOptions {
             include_usage: true,
@@ -63,6 +80,12 @@ pub(super) fn request(request: &Request, mode: Mode, quirks: &Quirks) -> Result<
     };
     let mut encoded = Encoded::post(PATH, json_body(&body, &request.provider_options)?);
     encoded.warnings = dropped.into_warnings();
+    if has_tools && !quirks.obeys_tool_choice && !may_ignore(request.tool_choice.as_ref()) {
+        encoded.warnings.push(Warning::new(
+            "tool_choice",
+            "this server is known to ignore it",
+        ));
+    }
     Ok(encoded)
 }
 
@@ -75,6 +98,23 @@ fn refuse(request: &Request, mode: Mode, quirks: &Quirks) -> Result<(), Fault> {
         return Err(Fault::unsupported(format!(
             "stop: {given} texts, and at most {most} are taken"
         )));
+    }
+    let format = match (&request.response_format, quirks.formats) {
+        (Some(ResponseFormat::JsonSchema { .. }), Formats::ObjectOnly) => {
+            Some("a JSON schema; this server knows JSON without one alone")
+        }
+        (Some(ResponseFormat::JsonObject), Formats::SchemaOnly) => {
+            Some("JSON without a schema; this server wants one")
+        }
+        _ => None,
+    };
+    if let Some(why) = format {
+        return Err(Fault::unsupported(format!("response format: {why}")));
+    }
+    if !quirks.fetches_images && request.messages.iter().any(has_address) {
+        return Err(Fault::unsupported(
+            "an image by its address: this server fetches none, send the bytes",
+        ));
     }
     let option = |name: &str| {
         request
@@ -98,6 +138,9 @@ fn refuse(request: &Request, mode: Mode, quirks: &Quirks) -> Result<(), Fault> {
 /// The messages while they are put together.
 struct Turns<'a> {
     quirks: &'a Quirks,
+    provider: &'a str,
+    /// Whether the turn belongs to what the model does now: nobody has asked anything since.
+    running: bool,
     out: Vec<Turn<'a>>,
     dropped: Dropped,
 }
@@ -142,6 +185,12 @@ impl<'a> Turns<'a> {
         let mut pieces = Vec::new();
         let mut tool_calls = Vec::new();
         let mut reasoning = String::new();
+        let mut reasoning_details = Vec::new();
+        let wants_text = match self.quirks.replay {
+            Replay::Text => true,
+            Replay::ToolLoop => self.running && message.tool_calls().next().is_some(),
+            Replay::Nothing | Replay::Details => false,
+        };
         for part in &message.parts {
             match part {
                 Part::Text(text) => {
@@ -156,7 +205,7 @@ impl<'a> Turns<'a> {
                         _ => &call.arguments,
                     };
                     tool_calls.push(CallSpec {
-                        id: ids::on_the_wire(&call.id),
+                        id: ids::on_the_wire(&call.id, self.quirks.call_ids),
                         kind: "function",
                         function: CalledFunction {
                             name: &call.name,
@@ -165,7 +214,11 @@ impl<'a> Turns<'a> {
                     });
                 }
                 Part::Reasoning(part) => {
-                    let replayed = self.quirks.replay_reasoning && !part.text.is_empty();
+                    if let Some(details) = self.details(part) {
+                        reasoning_details.extend(details);
+                        continue;
+                    }
+                    let replayed = wants_text && !part.text.is_empty();
                     if replayed {
                         reasoning.push_str(&part.text);
                     }
@@ -180,7 +233,7 @@ impl<'a> Turns<'a> {
         let reasoning_content = Some(reasoning).filter(|text| !text.is_empty());
         if content.is_none() && tool_calls.is_empty() {
             // A turn of nothing but dropped reasoning is no turn: servers refuse an empty one.
-            if reasoning_content.is_none() {
+            if reasoning_content.is_none() && reasoning_details.is_empty() {
                 return;
             }
             // Null is for calls.
@@ -189,8 +242,18 @@ impl<'a> Turns<'a> {
         self.out.push(Turn::Assistant {
             content,
             reasoning_content,
+            reasoning_details,
             tool_calls,
         });
+    }
+
+    /// The entries this very server gave with a piece of reasoning, where it wants them back.
+    fn details(&self, part: &'a Reasoning) -> Option<Vec<&'a RawValue>> {
+        if self.quirks.replay != Replay::Details {
+            return None;
+        }
+        let state = part.state.as_ref()?.for_provider(self.provider)?;
+        serde_json::from_str(state.get()).ok()
     }
 
     /// Each result is a message of its own.
@@ -198,7 +261,7 @@ impl<'a> Turns<'a> {
         for part in &message.parts {
             if let Part::ToolResult(result) = part {
                 self.out.push(Turn::Tool {
-                    tool_call_id: ids::on_the_wire(&result.call_id),
+                    tool_call_id: ids::on_the_wire(&result.call_id, self.quirks.call_ids),
                     content: told(result),
                 });
             }
@@ -220,7 +283,7 @@ impl Dropped {
         if self.reasoning {
             warnings.push(Warning::new(
                 "messages",
-                "reasoning of earlier turns is not sent: this protocol has no place for it",
+                "reasoning of earlier turns is not sent: this server has no place for it",
             ));
         }
         if self.state {
@@ -294,16 +357,29 @@ fn no_arguments() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-fn choose(choice: &ToolChoice) -> Choose<'_> {
+fn choose<'a>(choice: &'a ToolChoice, quirks: &Quirks) -> Choose<'a> {
     match choice {
         ToolChoice::Auto => Choose::Word("auto"),
         ToolChoice::None => Choose::Word("none"),
-        ToolChoice::Required => Choose::Word("required"),
+        ToolChoice::Required => Choose::Word(quirks.must_call),
         ToolChoice::Tool(name) => Choose::Function {
             kind: "function",
             function: Name { name },
         },
     }
+}
+
+/// Whether a server that knows no tool choice does as it says all the same.
+fn may_ignore(choice: Option<&ToolChoice>) -> bool {
+    matches!(choice, None | Some(ToolChoice::Auto))
+}
+
+/// Whether a message holds an image that would have to be fetched.
+fn has_address(message: &Message) -> bool {
+    message
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::Image(Image::Url(url)) if !url.starts_with("data:")))
 }
 
 fn format(format: &ResponseFormat) -> Format<'_> {

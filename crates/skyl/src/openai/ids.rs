@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::openai::quirks::CallIds;
 use crate::response::Warning;
 
 /// Gives each call of one answer an id of its own.
@@ -54,14 +55,24 @@ pub(super) fn seed(answer_id: Option<&str>) -> u64 {
     hash(FNV_OFFSET, answer_id.unwrap_or_default())
 }
 
-/// An id of the history as the wire takes it: servers refuse ids of more than 40 bytes.
+/// An id of the history as the server takes it back.
 ///
 /// The same id always gives the same text, so that calls and results still meet.
-pub(super) fn on_the_wire(id: &str) -> Cow<'_, str> {
-    if id.len() <= MAX_BYTES {
-        return Cow::Borrowed(id);
+pub(super) fn on_the_wire(id: &str, form: CallIds) -> Cow<'_, str> {
+    match form {
+        CallIds::UpTo40 if id.len() <= MAX_BYTES => Cow::Borrowed(id),
+        CallIds::UpTo40 => Cow::Owned(format!("call_{}", letters(hash(FNV_OFFSET, id)))),
+        CallIds::Nine if is_nine(id) => Cow::Borrowed(id),
+        CallIds::Nine => {
+            let mut nine = letters(hash(FNV_OFFSET, id));
+            nine.truncate(NINE);
+            Cow::Owned(nine)
+        }
     }
-    Cow::Owned(format!("call_{}", letters(hash(FNV_OFFSET, id))))
+}
+
+fn is_nine(id: &str) -> bool {
+    id.len() == NINE && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// FNV-1a: no defence is needed, as a server that makes ids collide only confuses itself.
@@ -83,6 +94,9 @@ fn letters(mut number: u64) -> String {
 
 /// The limit of OpenAI, the strictest that is known.
 const MAX_BYTES: usize = 40;
+
+/// What Mistral takes.
+const NINE: usize = 9;
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
@@ -135,10 +149,31 @@ mod tests {
 
     #[test]
     fn long_ids_shrink_alike_and_short_ones_stay() {
+        let wire = |id: &str| on_the_wire(id, CallIds::UpTo40).into_owned();
         let long = "x".repeat(41);
-        assert_eq!(on_the_wire(&"x".repeat(40)), "x".repeat(40));
-        assert_eq!(on_the_wire(&long), on_the_wire(&long));
-        assert!(on_the_wire(&long).len() <= 40);
-        assert_ne!(on_the_wire(&long), on_the_wire(&"y".repeat(41)));
+        assert_eq!(wire(&"x".repeat(40)), "x".repeat(40));
+        assert_eq!(wire(&long), wire(&long));
+        assert!(wire(&long).len() <= 40);
+        assert_ne!(wire(&long), wire(&"y".repeat(41)));
+    }
+
+    #[test]
+    fn ids_of_nine_letters_and_digits_stay_and_others_become_such() {
+        let wire = |id: &str| on_the_wire(id, CallIds::Nine).into_owned();
+        assert_eq!(wire("D681PevKs"), "D681PevKs");
+        let mut seen = HashSet::new();
+        for id in [
+            "call_1",
+            "call_2",
+            "functions.tide:0",
+            "D681PevK-",
+            "x",
+            "D681PevKs0",
+        ] {
+            let nine = wire(id);
+            assert!(is_nine(&nine), "{id}: {nine}");
+            assert_eq!(nine, wire(id));
+            assert!(seen.insert(nine), "{id}");
+        }
     }
 }

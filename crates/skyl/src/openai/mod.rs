@@ -14,11 +14,13 @@
 //! | text, images | a string, or parts; image bytes as a `data:` URL |
 //! | tool calls, results | `tool_calls` and one `tool` message per result |
 //! | a failed tool | the result's text behind `error: `, since there is no field for it |
-//! | reasoning | left out with a warning; see [`OpenAiCompatible::replay_reasoning`] |
-//! | `max_tokens` | `max_completion_tokens` for OpenAI, `max_tokens` for the others |
-//! | `stop` | at most 4 for OpenAI, else `Unsupported`; the others' own limits are theirs to tell |
+//! | reasoning | left out with a warning, or as the server's preset wants it back |
+//! | `max_tokens` | `max_completion_tokens` for OpenAI, `max_tokens` for most others |
+//! | `stop` | at most 4 for OpenAI, else `Unsupported`; unknown limits are the server's to tell |
 //! | `response_format` | `response_format`; the schema's name is `response` where it has none |
 //! | provider options | merged last; `n` above 1 and a contrary `stream` are refused |
+//!
+//! What known servers want differently stands in the table of [`OpenAiCompatible::preset`].
 //!
 //! # What is taken
 //!
@@ -38,7 +40,8 @@
 //! use skyl::openai::{OpenAi, OpenAiCompatible};
 //!
 //! let openai = OpenAi::new("sk-…").organization("org-…");
-//! let local = OpenAiCompatible::new("http://localhost:11434/v1").name("ollama");
+//! let groq = OpenAiCompatible::groq("gsk-…");
+//! let local = OpenAiCompatible::ollama();
 //! ```
 
 mod calls;
@@ -46,8 +49,10 @@ mod chat;
 mod classify;
 mod compatible;
 mod decode;
+mod details;
 mod encode;
 mod ids;
+mod presets;
 mod quirks;
 mod stop;
 mod stream;
@@ -61,6 +66,7 @@ use crate::openai::chat::Chat;
 use crate::request::Request;
 
 pub use crate::openai::compatible::OpenAiCompatible;
+pub use crate::openai::presets::{Preset, presets};
 
 /// OpenAI's Chat Completions API.
 ///
@@ -129,11 +135,11 @@ impl Dialect for OpenAi {
     }
 
     fn decode(&self, head: &Head<'_>, body: &[u8]) -> Result<Decoded, Fault> {
-        Chat::decode(head, body)
+        self.0.decode(head, body)
     }
 
     fn stream_decoder(&self, head: &Head<'_>) -> Box<dyn StreamDecoder> {
-        Chat::stream_decoder(head)
+        self.0.stream_decoder(head)
     }
 
     fn classify(&self, head: &Head<'_>, body: &[u8]) -> Fault {

@@ -10,6 +10,7 @@ use crate::dialect::lenient::is_blank;
 use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
 use crate::openai::calls::Calls;
 use crate::openai::decode::{is_error, more_choices, read, unknown_part};
+use crate::openai::details::Details;
 use crate::openai::wire::{Body, Choice, Words};
 use crate::openai::{classify, ids, stop};
 use crate::response::Warning;
@@ -26,6 +27,9 @@ pub(super) struct ChatStream {
     /// Whether `[DONE]` has come.
     done: bool,
     refused: bool,
+    /// The name under which reasoning details are kept, where they have to go back.
+    keeper: Option<String>,
+    details: Details,
     told: Told,
 }
 
@@ -38,11 +42,29 @@ struct Told {
 }
 
 impl ChatStream {
-    pub(super) fn new(head: &Head<'_>) -> Self {
+    pub(super) fn new(head: &Head<'_>, keeper: Option<&str>) -> Self {
         Self {
+            keeper: keeper.map(str::to_owned),
             date: head.headers.get(header::DATE).cloned(),
             ..Self::default()
         }
+    }
+
+    /// Takes an event, unless the end of the stream has cut it: that is for the end to tell.
+    fn last_or_whole(
+        &mut self,
+        name: &str,
+        data: &str,
+        terminated: bool,
+        sink: &mut Sink,
+    ) -> Result<Flow, Fault> {
+        let is_cut = !terminated
+            && !is_done(data)
+            && serde_json::from_str::<serde::de::IgnoredAny>(data).is_err();
+        if is_cut {
+            return Ok(Flow::More);
+        }
+        self.event(name, data, sink)
     }
 
     fn event(&mut self, name: &str, data: &str, sink: &mut Sink) -> Result<Flow, Fault> {
@@ -121,6 +143,9 @@ impl ChatStream {
                 }
                 Words::Unknown => unknown = true,
             });
+            if self.keeper.is_some() {
+                self.details.piece(said.reasoning_details);
+            }
             if unknown && !self.told.parts {
                 self.told.parts = true;
                 sink.warn(unknown_part());
@@ -197,19 +222,9 @@ impl StreamDecoder for ChatStream {
                 name,
                 data,
                 terminated,
-            } => {
-                let data = data.trim();
-                // The end of a stream may have cut its last event; that is for the end to tell.
-                let is_cut = !terminated
-                    && !is_done(data)
-                    && serde_json::from_str::<serde::de::IgnoredAny>(data).is_err();
-                if is_cut {
-                    return Ok(Flow::More);
-                }
-                self.event(name, data, sink)
-            }
-            Frame::Json(bytes) => match str::from_utf8(bytes) {
-                Ok(text) => self.event("message", text.trim(), sink),
+            } => self.last_or_whole(name, data.trim(), terminated, sink),
+            Frame::Json { data, terminated } => match str::from_utf8(data) {
+                Ok(data) => self.last_or_whole("message", data.trim(), terminated, sink),
                 Err(_) => Err(Fault::decode("a stream event is not UTF-8")),
             },
             Frame::Stray(bytes) => self.stray(bytes, sink),
@@ -225,6 +240,13 @@ impl StreamDecoder for ChatStream {
             return Err(Fault::empty_response());
         }
         self.calls.finish(sink);
+        if let Some(state) = self
+            .keeper
+            .as_deref()
+            .and_then(|name| self.details.state(name))
+        {
+            sink.keep_with_reasoning(state);
+        }
         self.tell_stop(sink);
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect::lenient::{Count, List, Object, Scalar, string};
+use crate::dialect::lenient::{Count, List, Object, Scalar, compact, string};
 use crate::response::Usage;
 
 /// A request, apart from the field for the token limit, whose name differs between servers.
@@ -38,9 +38,17 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reasoning_effort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning: Option<Thinking<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream_options: Option<StreamOptions>,
+}
+
+/// How hard to think, as `OpenRouter` takes it.
+#[derive(Serialize)]
+pub(super) struct Thinking<'a> {
+    pub(super) effort: &'a str,
 }
 
 /// One message.
@@ -58,6 +66,8 @@ pub(super) enum Turn<'a> {
         content: Option<Content<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        reasoning_details: Vec<&'a RawValue>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<CallSpec<'a>>,
     },
@@ -174,6 +184,14 @@ pub(super) struct Body<'a> {
     pub(super) x_groq: Object<Groq<'a>>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
+    pub(super) base_resp: Object<BaseResp>,
+}
+
+/// How `MiniMax` says whether it went well; anything but zero is an error.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct BaseResp {
+    pub(super) status_code: Count,
 }
 
 /// What Groq adds beside the answer.
@@ -216,6 +234,9 @@ pub(super) struct Said<'a> {
     reasoning: Option<&'a RawValue>,
     #[serde(borrow)]
     reasoning_content: Option<&'a RawValue>,
+    /// `OpenRouter`: the reasoning once more, with its signatures.
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) tool_calls: List<Call<'a>>,
     /// One call in the protocol's first form, which some servers still speak.
@@ -266,6 +287,8 @@ impl<'a> Said<'a> {
             .flatten();
         if let Some(text) = reasoning.filter_map(string).find(|text| !text.is_empty()) {
             hand_out(Words::Reasoning(text));
+        } else if let Some(details) = self.reasoning_details {
+            hand_out(Words::Reasoning(thought(details)));
         }
         match self.content {
             Some(content) if content.get().starts_with('[') => parts(content, &mut hand_out),
@@ -294,7 +317,7 @@ impl<'a> Function<'a> {
     /// forgot to make a string of it; `None` for null.
     pub(super) fn arguments(&self) -> Option<Cow<'a, str>> {
         let raw = self.arguments.or(self.input)?;
-        Some(string(raw).unwrap_or(Cow::Borrowed(raw.get())))
+        Some(string(raw).unwrap_or_else(|| Cow::Owned(compact(raw))))
     }
 }
 
@@ -326,6 +349,8 @@ struct ContentPart<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
     #[serde(borrow)]
+    summary: Option<&'a RawValue>,
+    #[serde(borrow)]
     thinking: Option<&'a RawValue>,
     #[serde(borrow)]
     refusal: Option<&'a RawValue>,
@@ -347,12 +372,12 @@ impl<'a> ContentPart<'a> {
     }
 }
 
-/// The text in a list of thinking: its own small content list.
+/// The text in a list of thinking: its own small content list, or one of reasoning details.
 fn thought(list: &RawValue) -> Cow<'_, str> {
     let mut thought = String::new();
     if let Ok(list) = serde_json::from_str::<List<ContentPart<'_>>>(list.get()) {
         list.iter()
-            .filter_map(|part| part.text.and_then(string))
+            .filter_map(|part| part.text.or(part.summary).and_then(string))
             .for_each(|text| thought += &*text);
     }
     Cow::Owned(thought)

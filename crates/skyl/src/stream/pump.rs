@@ -362,7 +362,10 @@ fn feed(
                     data,
                     terminated: event.terminated,
                 },
-                Framing::Lines | Framing::JsonArray => Frame::Json(data.as_bytes()),
+                Framing::Lines | Framing::JsonArray => Frame::Json {
+                    data: data.as_bytes(),
+                    terminated: event.terminated,
+                },
             };
             (frame, data.len())
         }

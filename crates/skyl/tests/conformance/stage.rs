@@ -7,7 +7,7 @@ use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
 use skyl::openai::{OpenAi, OpenAiCompatible};
 use skyl::{
-    Attempt, CallOptions, Client, Dialect, Error, ErrorKind, HookEvent, Operation, Part, Request,
+    Attempt, CallOptions, Client, Dialect, Error, ErrorKind, HookEvent, Operation, Request,
     Response, ResponseStream, RetryPolicy, StreamEvent,
 };
 use skyl_retry::ManualClock;
@@ -38,12 +38,6 @@ pub(crate) struct Case {
     pub(crate) samples: bool,
     /// Whether reasoning goes back in words; else it is left out with a warning.
     pub(crate) replays_reasoning: bool,
-    /// Whether an error says its status in the body too. Then a 2xx says that it is none, and the
-    /// error is of no known kind.
-    pub(crate) codes_errors: bool,
-    /// Whether a whole answer is spaced out and a streamed one is not. A call's arguments are the
-    /// provider's own text, so they differ in their white space.
-    pub(crate) spaces_answers: bool,
     /// How many requests it takes to list 1,100 models.
     pub(crate) pages: usize,
     /// The status of a wrong key.
@@ -62,8 +56,6 @@ pub(crate) const OPENAI: Case = Case {
     limits_parallel: true,
     signs_reasoning: false,
     replays_reasoning: false,
-    codes_errors: false,
-    spaces_answers: false,
     samples: true,
     pages: 1,
     wrong_key: 401,
@@ -108,8 +100,6 @@ pub(crate) const GEMINI: Case = Case {
     limits_parallel: false,
     signs_reasoning: true,
     replays_reasoning: false,
-    codes_errors: true,
-    spaces_answers: true,
     samples: true,
     pages: 2,
     wrong_key: 400,
@@ -130,7 +120,6 @@ pub(crate) fn echo() -> String {
 /// A sandbox and a client of one dialect; waits take no time.
 pub(crate) struct Stage {
     pub(crate) case: &'static str,
-    spaces_answers: bool,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) client: Client,
     pub(crate) clock: ManualClock,
@@ -153,7 +142,6 @@ impl Stage {
             .unwrap();
         Self {
             case: case.name,
-            spaces_answers: case.spaces_answers,
             sandbox,
             client,
             clock,
@@ -179,15 +167,6 @@ impl Stage {
     /// An answer, complete and streamed, must be the same.
     #[track_caller]
     fn same(&self, complete: &Response, streamed: &Response) {
-        let mut complete = complete.clone();
-        if self.spaces_answers {
-            for part in &mut complete.message.parts {
-                if let Part::ToolCall(call) = part {
-                    call.arguments = call.parse_arguments().unwrap().to_string();
-                }
-            }
-        }
-        let complete = &complete;
         let mut streamed = streamed.clone();
         streamed.raw = complete.raw.clone();
         // Two requests have two ids.

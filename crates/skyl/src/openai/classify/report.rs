@@ -137,6 +137,9 @@ impl Report {
         if let Some(Value::Object(metadata)) = map.get("metadata") {
             self.metadata(metadata, depth);
         }
+        if let Some(Value::Object(resp)) = map.get("base_resp") {
+            self.minimax(resp, depth);
+        }
         if let Some(Value::Array(details)) = map.get("details") {
             details
                 .iter()
@@ -160,6 +163,25 @@ impl Report {
             behind.say(raw, depth + 1);
             self.words.append(&mut behind.words);
             self.behind = behind.message.unwrap_or_default();
+        }
+    }
+
+    /// `MiniMax`: numbers of its own, which are no statuses.
+    fn minimax(&mut self, resp: &Map<String, Value>, depth: u8) {
+        let Some(code) = resp.get("status_code").and_then(Value::as_u64) else {
+            return;
+        };
+        if code == 0 {
+            return;
+        }
+        self.code.get_or_insert_with(|| code.to_string());
+        self.words.extend(
+            MINIMAX
+                .iter()
+                .find_map(|(codes, word)| codes.contains(&code).then(|| (*word).to_owned())),
+        );
+        if let Some(Value::String(text)) = resp.get("status_msg") {
+            self.say(text, depth);
         }
     }
 
@@ -328,6 +350,16 @@ const WORDS: &[&str] = &["type", "status", "error_type"];
 
 /// Where messages stand.
 const MESSAGES: &[&str] = &["message", "detail", "msg", "error_description", "errors"];
+
+/// The numbers of `MiniMax` in the words of others (vendor's page on errors, autumn 2026).
+const MINIMAX: &[(&[u64], &str)] = &[
+    (&[1002, 1039, 1041], "rate_limit_exceeded"),
+    (&[1004, 2049], "invalid_api_key"),
+    (&[1008, 2056], "insufficient_balance"),
+    (&[1026, 1027], "content_filter"),
+    (&[2013], "invalid_value"),
+    (&[1000, 1001, 1013, 1024, 1033], "server_error"),
+];
 
 /// How deep errors are looked for within errors: two levels for each gateway in between.
 const DEPTH: u8 = 8;

@@ -272,6 +272,77 @@ fn content_lists_and_reasoning_come_apart() {
 }
 
 #[test]
+fn reasoning_details_are_kept_for_the_server_that_wants_them_back() {
+    let details = json!([
+        {"type": "reasoning.text", "text": "Two ", "signature": null, "index": 0},
+        {"type": "reasoning.encrypted", "data": "c2ln", "index": 1},
+    ]);
+    let message =
+        json!({"content": "Brest.", "reasoning": "Two tides.", "reasoning_details": details});
+    let body = said(&message, &json!("stop")).to_string();
+    let openrouter = crate::openai::OpenAiCompatible::openrouter("k");
+    let answer = crate::dialect::harness::answer(&openrouter, body.as_bytes()).unwrap();
+    let Part::Reasoning(reasoning) = &answer.parts[0] else {
+        panic!("{:?}", answer.parts);
+    };
+    assert_eq!(reasoning.text, "Two tides.");
+    let kept = reasoning
+        .state
+        .as_ref()
+        .unwrap()
+        .for_provider("openrouter")
+        .unwrap();
+    assert_eq!(serde_json::from_str::<Value>(kept.get()).unwrap(), details);
+    // Nobody else asks for it, so nobody else is warned of its loss.
+    let plain = decoded(&serde_json::from_str(&body).unwrap());
+    let Part::Reasoning(reasoning) = &plain.parts[0] else {
+        panic!("{:?}", plain.parts);
+    };
+    assert_eq!(reasoning.state, None);
+}
+
+#[test]
+fn reasoning_that_stands_in_its_details_alone_is_told_in_words() {
+    let details = json!([
+        {"type": "reasoning.summary", "summary": "Two "},
+        {"type": "reasoning.encrypted", "data": "c2ln"},
+        {"type": "reasoning.text", "text": "tides."},
+    ]);
+    let message = json!({"content": "Brest.", "reasoning_details": details});
+    let answer = decoded(&said(&message, &json!("stop")));
+    assert_eq!(
+        answer.parts[0],
+        Part::Reasoning(Reasoning::new("Two tides.", None))
+    );
+}
+
+// MiniMax
+#[test]
+fn a_base_resp_that_is_not_zero_is_the_error_and_zero_is_none() {
+    let resp =
+        |code: u64, text: &str| json!({"base_resp": {"status_code": code, "status_msg": text}});
+    for (code, kind) in [
+        (1002, ErrorKind::RateLimit),
+        (1004, ErrorKind::Auth),
+        (1008, ErrorKind::QuotaExhausted),
+        (1027, ErrorKind::Refusal),
+        (2013, ErrorKind::BadRequest),
+        (1033, ErrorKind::Server),
+        (9999, ErrorKind::Server),
+    ] {
+        let mut body = resp(code, "something is wrong");
+        body["choices"] = json!(null);
+        let fault = fault(&body.to_string());
+        assert_eq!(fault.kind(), kind, "{code}");
+        assert_eq!(fault.code(), Some(&*code.to_string()));
+        assert_eq!(fault.message(), Some("something is wrong"));
+    }
+    let mut body = said(&json!({"content": "Brest."}), &json!("stop"));
+    body["base_resp"] = resp(0, "")["base_resp"].clone();
+    assert_eq!(text(&decoded(&body)), "Brest.");
+}
+
+#[test]
 fn a_chunk_in_answer_to_a_plain_request_is_an_answer() {
     let body = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]});
     assert_eq!(text(&decoded(&body)), "a");

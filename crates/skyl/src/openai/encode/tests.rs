@@ -354,6 +354,159 @@ fn a_turn_of_nothing_but_reasoning_is_no_turn() {
 }
 
 #[test]
+fn reasoning_goes_back_while_a_tool_loop_runs_and_not_from_earlier_turns() {
+    let thought = |text: &str| Part::Reasoning(Reasoning::new(text, None));
+    let request = ask()
+        .message(assistant(vec![thought("Old."), call("c0", "{}")]))
+        .message(Message::tool_result("c0", "high"))
+        .message(assistant(vec![thought("Done."), Part::text("High.")]))
+        .user("and now?")
+        .message(assistant(vec![thought("New."), call("c1", "{}")]))
+        .message(Message::tool_result("c1", "low"));
+    for dialect in [
+        OpenAiCompatible::deepseek("k"),
+        OpenAiCompatible::moonshot("k"),
+    ] {
+        let (body, warnings) = encoded(&dialect, &request, Mode::Complete);
+        let sent: Vec<_> = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|message| message.get("reasoning_content"))
+            .collect();
+        assert_eq!(sent, ["New."]);
+        assert_eq!(warnings.len(), 1, "the earlier ones are told");
+    }
+}
+
+#[test]
+fn reasoning_details_go_back_as_they_came_and_to_their_own_server_alone() {
+    let details = r#"[{"type":"reasoning.text","text":"Hm.","signature":"c2ln","index":0}]"#;
+    let kept = |provider: &str| {
+        let json = RawValue::from_string(details.to_owned()).unwrap();
+        let state = OpaqueState::new(provider, json);
+        ask()
+            .message(assistant(vec![
+                Part::Reasoning(Reasoning::new("Hm.", Some(state))),
+                call("c", "{}"),
+            ]))
+            .message(Message::tool_result("c", "high"))
+    };
+    let openrouter = OpenAiCompatible::openrouter("k");
+    let (body, warnings) = encoded(&openrouter, &kept("openrouter"), Mode::Complete);
+    let expected: Value = serde_json::from_str(details).unwrap();
+    assert_eq!(body["messages"][1]["reasoning_details"], expected);
+    assert_eq!(body["messages"][1].get("reasoning_content"), None);
+    assert_eq!(warnings, []);
+    for (dialect, request) in [
+        (openrouter, kept("elsewhere")),
+        (OpenAiCompatible::groq("k"), kept("openrouter")),
+    ] {
+        let (body, warnings) = encoded(&dialect, &request, Mode::Complete);
+        assert!(!body.to_string().contains("c2ln"));
+        assert_eq!(warnings.len(), 1);
+    }
+}
+
+#[test]
+fn mistral_gets_ids_of_nine_letters_and_digits_that_tie_results_to_calls() {
+    let request = ask()
+        .message(assistant(vec![
+            call("functions.tide:0", "{}"),
+            call("D681PevKs", "{}"),
+        ]))
+        .message(Message::tool_result("functions.tide:0", "high"))
+        .message(Message::tool_result("D681PevKs", "low"));
+    let (body, _) = encoded(&OpenAiCompatible::mistral("k"), &request, Mode::Complete);
+    let calls = &body["messages"][1]["tool_calls"];
+    let made = calls[0]["id"].as_str().unwrap();
+    assert!(
+        made.len() == 9 && made.bytes().all(|b| b.is_ascii_alphanumeric()),
+        "{made}"
+    );
+    assert_eq!(body["messages"][2]["tool_call_id"], made);
+    assert_eq!(calls[1]["id"], "D681PevKs");
+    assert_eq!(body["messages"][3]["tool_call_id"], "D681PevKs");
+}
+
+#[test]
+fn a_tool_choice_is_in_the_servers_words_and_warned_of_where_it_is_ignored() {
+    let with = |choice| {
+        ask()
+            .tool(Tool::new("tide", no_arguments()))
+            .tool_choice(choice)
+    };
+    let choice = |dialect: &OpenAiCompatible, choice| {
+        let (body, warnings) = encoded(dialect, &with(choice), Mode::Complete);
+        (body["tool_choice"].clone(), warnings.len())
+    };
+    let (mistral, ollama) = (OpenAiCompatible::mistral("k"), OpenAiCompatible::ollama());
+    assert_eq!(choice(&mistral, ToolChoice::Required), (json!("any"), 0));
+    assert_eq!(choice(&mistral, ToolChoice::Auto), (json!("auto"), 0));
+    assert_eq!(
+        choice(&compatible(), ToolChoice::Required),
+        (json!("required"), 0)
+    );
+    assert_eq!(
+        choice(&ollama, ToolChoice::Required),
+        (json!("required"), 1)
+    );
+    assert_eq!(choice(&ollama, ToolChoice::None), (json!("none"), 1));
+    assert_eq!(choice(&ollama, ToolChoice::Auto), (json!("auto"), 0));
+}
+
+#[test]
+fn what_a_known_server_cannot_do_is_refused_before_any_network() {
+    let refused = |dialect: &OpenAiCompatible, request: &Request| {
+        let result = dialect.encode(request, Mode::Complete);
+        result.err().map(|fault| fault.kind())
+    };
+    let schema = ask().response_format(ResponseFormat::json_schema(json!({"type": "object"})));
+    let object = ask().response_format(ResponseFormat::JsonObject);
+    let picture = |url: &str| {
+        let parts = vec![Part::Image(Image::Url(url.to_owned()))];
+        ask().message(Message::new(Role::User, parts))
+    };
+    let unsupported = Some(ErrorKind::Unsupported);
+    let (deepseek, ollama) = (OpenAiCompatible::deepseek("k"), OpenAiCompatible::ollama());
+    assert_eq!(refused(&deepseek, &schema), unsupported);
+    assert_eq!(refused(&deepseek, &object), None);
+    for by_schema in [
+        OpenAiCompatible::lm_studio(),
+        OpenAiCompatible::perplexity("k"),
+    ] {
+        assert_eq!(refused(&by_schema, &object), unsupported);
+        assert_eq!(refused(&by_schema, &schema), None);
+    }
+    assert_eq!(
+        refused(&ollama, &picture("https://x.test/a.png")),
+        unsupported
+    );
+    assert_eq!(
+        refused(&ollama, &picture("data:image/png;base64,AAAA")),
+        None
+    );
+    assert_eq!(
+        refused(&compatible(), &picture("https://x.test/a.png")),
+        None
+    );
+    let stops = (0..17).fold(ask(), |request, n| request.stop(n.to_string()));
+    assert_eq!(refused(&deepseek, &stops), unsupported);
+    assert_eq!(refused(&OpenAiCompatible::mistral("k"), &stops), None);
+}
+
+#[test]
+fn effort_stands_where_the_server_looks_for_it() {
+    let request = ask().reasoning_effort("high");
+    let (body, _) = encoded(&OpenAiCompatible::openrouter("k"), &request, Mode::Complete);
+    assert_eq!(body["reasoning"], json!({"effort": "high"}));
+    assert_eq!(body.get("reasoning_effort"), None);
+    let (body, _) = encoded(&OpenAiCompatible::groq("k"), &request, Mode::Complete);
+    assert_eq!(body["reasoning_effort"], "high");
+    assert_eq!(body.get("reasoning"), None);
+}
+
+#[test]
 fn what_another_provider_left_is_told_once_and_text_behind_calls_too() {
     let text = || Part::Text(Text::with_state("a", Some(state())));
     let request = ask().message(assistant(vec![text(), text()])).user("b");

@@ -1,4 +1,5 @@
 use super::*;
+use crate::message::Part;
 
 // 0xPlaygrounds/rig#2337
 #[test]
@@ -42,6 +43,37 @@ fn content_lists_give_text_and_thinking_apart() {
     assert_eq!(told.text(), "Seven.!");
     assert!(matches!(&told.events[0], StreamEvent::Reasoning(text) if text == "Add them."));
     assert_eq!(told.decoded.warnings.len(), 1, "told once");
+}
+
+#[test]
+fn reasoning_details_come_in_pieces_and_are_kept_whole_where_they_go_back() {
+    let delta =
+        |delta: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n");
+    let text = [
+        delta(r#"{"reasoning":"Two ","reasoning_details":[{"type":"reasoning.text","text":"Two ","index":0}]}"#),
+        delta(r#"{"reasoning":"tides.","reasoning_details":[{"type":"reasoning.text","text":"tides.","index":0}]}"#),
+        delta(r#"{"content":"Brest."}"#),
+        delta(r#"{"reasoning_details":[{"type":"reasoning.text","signature":"c2ln","index":0}]}"#),
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let told = crate::dialect::harness::stream_text(&OpenAiCompatible::openrouter("k"), &text);
+    assert!(told.end.is_ok());
+    let Part::Reasoning(reasoning) = &told.decoded.parts[0] else {
+        panic!("{:?}", told.decoded.parts);
+    };
+    assert_eq!(reasoning.text, "Two tides.");
+    let kept = reasoning
+        .state
+        .as_ref()
+        .unwrap()
+        .for_provider("openrouter")
+        .unwrap();
+    assert_eq!(
+        kept.get(),
+        r#"[{"type":"reasoning.text","text":"Two tides.","index":0,"signature":"c2ln"}]"#
+    );
+    assert_eq!(told.decoded.parts.len(), 2);
 }
 
 #[test]
