@@ -9,7 +9,7 @@ use std::{env, process::ExitCode};
 
 use xtask::{
     fuzz, reports, run, setup,
-    steps::{STEPS, Step},
+    steps::{self, STEPS, Step},
 };
 
 fn main() -> ExitCode {
@@ -23,6 +23,9 @@ fn main() -> ExitCode {
         ["setup"] => run::metadata().and_then(|m| setup::install(&setup::all(STEPS), &m)),
         ["reports"] => run::metadata().and_then(|m| reports::write(&m.root)),
         ["test", names @ ..] => select(names).and_then(|steps| run::run(&steps)),
+        ["soak", words @ ..] => {
+            run::metadata().and_then(|m| run::commands(&[steps::soak(words)], &m.root))
+        }
         ["fuzz", words @ ..] => fuzz::Session::read(words).and_then(|session| {
             let root = run::metadata()?.root;
             run::commands(&session.commands(&root)?, &root)
@@ -64,13 +67,15 @@ fn help() -> String {
     lines.join("\n")
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 13] = [
     "Set-up and checks of this workspace.",
     "",
     "cargo xtask                 list the commands",
     "cargo xtask test            install what the steps need, then run them all",
     "cargo xtask test STEP...    run single steps",
     "cargo xtask setup           install what the steps need, run nothing",
+    "cargo xtask soak [--calls N] [--seed S]",
+    "                            hold the client's records to the sandbox's, over many failing calls",
     "cargo xtask reports         make the page of bug reports from its rows",
     "cargo xtask fuzz TARGET [--seconds N]",
     "                            look for inputs that break a parser, with libFuzzer",

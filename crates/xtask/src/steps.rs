@@ -222,6 +222,17 @@ fn bench(_: &Metadata) -> Vec<Invocation> {
     vec![Invocation::new("run -p bench -- --smoke")]
 }
 
+/// The soak on demand; in the gate it is among the tests, with figures of its own. In release: it is
+/// asked for by the hundred thousand.
+#[must_use]
+pub fn soak(words: &[&str]) -> Invocation {
+    let mut command = Invocation::new("test -p skyl --release --test soak --");
+    command
+        .arguments
+        .extend(words.iter().map(|word| (*word).to_owned()));
+    command
+}
+
 fn layout_check(root: &Path) -> Result<Vec<String>, String> {
     layout::check(&Metadata::load(root, Reach::Members)?)
 }
@@ -447,6 +458,14 @@ mod tests {
             lines[1],
             "RUSTFLAGS=\"--cfg loom\" cargo test -p skyl-retry --release --lib \
              --target-dir target/loom loom_"
+        );
+    }
+
+    #[test]
+    fn the_soak_is_given_what_was_asked() {
+        assert_eq!(
+            soak(&["--calls", "5"]).to_string(),
+            "cargo test -p skyl --release --test soak -- --calls 5"
         );
     }
 

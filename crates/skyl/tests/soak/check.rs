@@ -126,7 +126,7 @@ fn answered(told: &Told, requests: &[&JournalEntry], hold: &mut impl FnMut(bool,
 
 fn failed(told: &Told, error: &Error, hold: &mut impl FnMut(bool, &str)) {
     hold(
-        error.delivered() == !told.text.is_empty(),
+        error.delivered() != told.text.is_empty(),
         "delivered() does not say what was handed out",
     );
     hold(

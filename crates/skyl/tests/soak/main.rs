@@ -9,6 +9,10 @@
 //! A program of its own, so that `cargo xtask soak --calls N --seed S` can ask for more: the same
 //! seed draws the same calls and the same faults. Waits are real, and a few milliseconds long.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "what is soaked is the real thing, the real clock included"
+)]
+#![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::unwrap_used,
@@ -82,7 +86,7 @@ fn settings(words: &[String]) -> Result<Settings, String> {
 }
 
 fn soak(settings: Settings) -> ExitCode {
-    let began = now();
+    let began = Instant::now();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -115,11 +119,6 @@ async fn all(settings: Settings) -> Report {
     }
     check::hooks(&clients, &mut report);
     report
-}
-
-#[expect(clippy::disallowed_methods, reason = "says how long the run took")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// What the test command runs.
