@@ -271,7 +271,8 @@ unset. A flag goes before a SKYL_ variable, that before the provider's own varia
 the policy, that before the default.
 
 Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, by provider; for
-compat from SKYL_API_KEY, and it may go without. Addresses come from OPENAI_BASE_URL,
+compat from SKYL_API_KEY, and it may go without; for a preset from its own variable, such as
+GROQ_API_KEY, then SKYL_API_KEY. Addresses come from OPENAI_BASE_URL,
 ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL. Keys on a command line can be seen by others on the
 machine: prefer variables.";
 

@@ -77,6 +77,7 @@ impl Caller {
             context.stderr.line(Tone::Plain, warning);
         }
         let target = Target {
+            preset: connection.preset,
             base_url: sandbox_url.as_deref().or(connection.base_url.as_deref()),
             key: key.as_ref(),
         };

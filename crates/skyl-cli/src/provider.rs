@@ -7,7 +7,7 @@ use std::fmt;
 
 use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
-use skyl::openai::{OpenAi, OpenAiCompatible};
+use skyl::openai::{OpenAi, OpenAiCompatible, Preset, presets};
 use skyl::{ApiKey, Client, ClientBuilder};
 
 use crate::failure::Failure;
@@ -37,6 +37,8 @@ pub(crate) enum KeyRule {
 /// Where a client goes, and with which key.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
+    /// The known server that is meant; for compat alone.
+    pub(crate) preset: Option<&'static Preset>,
     pub(crate) base_url: Option<&'a str>,
     pub(crate) key: Option<&'a ApiKey>,
 }
@@ -78,6 +80,21 @@ pub(crate) fn find(name: &str, source: Source) -> Result<&'static Provider, Fail
     }
 }
 
+/// Finds a known server by name; case and punctuation do not count.
+pub(crate) fn find_preset(name: &str, source: Source) -> Result<&'static Preset, Failure> {
+    let letters = |text: &str| text.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
+    let found = presets()
+        .iter()
+        .find(|preset| letters(preset.name()) == letters(name));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = presets().iter().map(Preset::name).collect();
+        Failure::usage(format!(
+            "{source}: no server is known as `{name}`; there are {}",
+            listed(&names)
+        ))
+    })
+}
+
 fn not_yet(provider: &Provider, source: impl fmt::Display) -> Failure {
     Failure::usage(format!(
         "{source}: {} is not available yet; there are {}",
@@ -92,6 +109,10 @@ fn available() -> String {
         .filter(|provider| provider.connect.is_some())
         .map(|provider| provider.name)
         .collect();
+    listed(&names)
+}
+
+fn listed(names: &[&str]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
@@ -123,8 +144,12 @@ fn gemini(target: &Target<'_>) -> ClientBuilder {
 }
 
 fn compatible(target: &Target<'_>) -> ClientBuilder {
-    // Errors and records call the server by the name it was asked for.
-    let dialect = OpenAiCompatible::new(target.base_url.unwrap_or_default()).name(COMPAT.name);
+    let dialect = match (target.preset, target.base_url) {
+        (Some(preset), Some(url)) => preset.dialect().base_url(url),
+        (Some(preset), None) => preset.dialect(),
+        // Errors and records call the server by the name it was asked for.
+        (None, url) => OpenAiCompatible::new(url.unwrap_or_default()).name(COMPAT.name),
+    };
     Client::builder(match target.key {
         Some(key) => dialect.key(key.clone()),
         None => dialect,

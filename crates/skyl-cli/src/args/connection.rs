@@ -17,6 +17,12 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, short, value_name = "NAME")]
     pub(crate) provider: Option<String>,
 
+    /// A known server that speaks as OpenAI does; means compat: azure, cerebras, deepseek, fireworks,
+    /// groq, llama_cpp, lm_studio, minimax, mistral, moonshot, ollama, openrouter, perplexity,
+    /// together, vllm, xai [env: SKYL_PRESET]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+
     /// The provider's address, as its official SDK takes it: for openai and compat up to and
     /// including /v1, for the others without a version [env: SKYL_BASE_URL]
     #[arg(long, value_name = "URL")]

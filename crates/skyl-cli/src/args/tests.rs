@@ -23,6 +23,19 @@ fn refused(line: &[&str], word: &str) {
 }
 
 #[test]
+fn every_preset_is_named_in_the_help() {
+    let mut command = Cli::command();
+    let chat = command.find_subcommand_mut("chat").unwrap();
+    let help = chat.render_long_help().to_string();
+    let words: Vec<&str> = help
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .collect();
+    for preset in skyl::openai::presets() {
+        assert!(words.contains(&preset.name()), "{}", preset.name());
+    }
+}
+
+#[test]
 fn the_model_of_arguments_is_sound() {
     Cli::command().debug_assert();
 }

@@ -98,7 +98,8 @@ fn model(args: &ChatArgs, connection: &Connection, context: &Context) -> Result<
         (None, Some(default)) => Ok(default.to_owned()),
         (None, None) => Err(Failure::usage(format!(
             "{} needs a model: --model or {}",
-            connection.provider.name, MODEL.var
+            connection.name(),
+            MODEL.var
         ))),
     }
 }

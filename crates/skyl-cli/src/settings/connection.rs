@@ -4,6 +4,7 @@ use std::fmt;
 
 use http::Uri;
 use skyl::ApiKey;
+use skyl::openai::Preset;
 
 use crate::args::{ConnectionArgs, Secret};
 use crate::env::Env;
@@ -15,6 +16,8 @@ use crate::settings::{Names, Source, Sourced};
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) provider: &'static Provider,
+    /// The known server that is meant; for compat alone.
+    pub(crate) preset: Option<&'static Preset>,
     /// Who chose the provider; `None` is the default.
     pub(crate) chosen_by: Option<Source>,
     pub(crate) base_url: Option<String>,
@@ -45,10 +48,17 @@ impl Connection {
     ) -> Result<Self, Failure> {
         let base_url = BASE_URL.pick_text(args.base_url.as_deref(), env)?;
         let named = PROVIDER.pick_text(args.provider.as_deref(), env)?;
-        let (provider, chosen_by) = match (&named, &base_url) {
-            (Some(name), _) => (provider::find(&name.value, name.source)?, Some(name.source)),
-            (None, Some(url)) => (&provider::COMPAT, Some(url.source)),
-            (None, None) => (&provider::SANDBOX, None),
+        let preset = PRESET.pick_text(args.preset.as_deref(), env)?;
+        let (named, preset) = settled(named, preset)?;
+        let (provider, chosen_by) = match (&named, &preset, &base_url) {
+            (Some(name), ..) => (provider::find(&name.value, name.source)?, Some(name.source)),
+            (None, Some(preset), _) => (&provider::COMPAT, Some(preset.source)),
+            (None, None, Some(url)) => (&provider::COMPAT, Some(url.source)),
+            (None, None, None) => (&provider::SANDBOX, None),
+        };
+        let preset = match preset {
+            Some(preset) => Some(provider::find_preset(&preset.value, preset.source)?),
+            None => None,
         };
         if faults == Faults::Asked && !provider.is_sandbox() {
             return Err(Failure::usage(format!(
@@ -57,17 +67,84 @@ impl Connection {
                 chosen_by.map_or_else(|| "default".to_owned(), |source| source.to_string()),
             )));
         }
+        let places = Places::of(provider, preset, base_url.is_some());
         Ok(Self {
             provider,
+            preset,
             chosen_by,
-            base_url: address(provider, base_url, env)?,
-            key: key(provider, args, env)?,
+            base_url: address(provider, &places, base_url, env)?,
+            key: key(&places, args, env)?,
             headers: args.headers.iter().map(header).collect::<Result<_, _>>()?,
         })
     }
 
+    /// What the caller calls the other side: the provider, or the known server.
+    pub(crate) fn name(&self) -> &'static str {
+        self.preset.map_or(self.provider.name, Preset::name)
+    }
+
     pub(crate) fn is_sandbox(&self) -> bool {
         self.provider.is_sandbox()
+    }
+}
+
+/// A name that somebody gave, if one did.
+type Named = Option<Sourced<String>>;
+
+/// The provider and the known server that hold, where both were named.
+///
+/// A flag goes before a variable: `--provider openai` beside `SKYL_PRESET` means OpenAI, and
+/// `--preset` beside `SKYL_PROVIDER` that server. Two of the same rank must agree.
+fn settled(provider: Named, preset: Named) -> Result<(Named, Named), Failure> {
+    let (Some(named), Some(known)) = (&provider, &preset) else {
+        return Ok((provider, preset));
+    };
+    if named.value == provider::COMPAT.name {
+        return Ok((provider, preset));
+    }
+    match (named.source, known.source) {
+        (Source::Flag(_), Source::Variable(_)) => Ok((provider, None)),
+        (Source::Variable(_), Source::Flag(_)) => Ok((None, preset)),
+        _ => Err(Failure::usage(format!(
+            "{} names a server of {}, but the provider is {} ({})",
+            known.source,
+            provider::COMPAT.name,
+            named.value,
+            named.source
+        ))),
+    }
+}
+
+/// Where a provider or known server keeps its key and its address.
+struct Places {
+    name: &'static str,
+    key_vars: Vec<&'static str>,
+    key_rule: KeyRule,
+    needs_base_url: bool,
+}
+
+impl Places {
+    fn of(provider: &'static Provider, preset: Option<&'static Preset>, moved: bool) -> Self {
+        let Some(preset) = preset else {
+            return Self {
+                name: provider.name,
+                key_vars: provider.key_vars.to_vec(),
+                key_rule: provider.key_rule,
+                needs_base_url: provider.needs_base_url,
+            };
+        };
+        let own = preset.key_variable().into_iter();
+        Self {
+            name: preset.name(),
+            key_vars: own.chain(provider.key_vars.iter().copied()).collect(),
+            // Whoever stands at another address has rules of their own.
+            key_rule: if preset.needs_key() && !moved {
+                KeyRule::Needed
+            } else {
+                KeyRule::Optional
+            },
+            needs_base_url: preset.base_url().is_none(),
+        }
     }
 }
 
@@ -80,6 +157,7 @@ pub(crate) enum Faults {
 
 fn address(
     provider: &Provider,
+    places: &Places,
     given: Option<Sourced<String>>,
     env: &Env,
 ) -> Result<Option<String>, Failure> {
@@ -106,9 +184,9 @@ fn address(
     }
     match url {
         Some(url) => checked(&url).map(Some),
-        None if provider.needs_base_url => Err(Failure::usage(format!(
+        None if places.needs_base_url => Err(Failure::usage(format!(
             "{} needs an address: --base-url or {}",
-            provider.name, BASE_URL.var
+            places.name, BASE_URL.var
         ))),
         None => Ok(None),
     }
@@ -140,7 +218,7 @@ fn checked(url: &Sourced<String>) -> Result<String, Failure> {
 }
 
 fn key(
-    provider: &Provider,
+    places: &Places,
     args: &ConnectionArgs,
     env: &Env,
 ) -> Result<Option<Sourced<ApiKey>>, Failure> {
@@ -153,7 +231,7 @@ fn key(
             source,
         }));
     }
-    for &var in provider.key_vars {
+    for &var in &places.key_vars {
         if let Some(key) = env.text(var)? {
             let source = Source::Variable(var);
             return Ok(Some(Sourced {
@@ -162,11 +240,11 @@ fn key(
             }));
         }
     }
-    match provider.key_rule {
+    match places.key_rule {
         KeyRule::Needed => Err(Failure::usage(format!(
             "{} needs a key: set {} or pass --api-key",
-            provider.name,
-            provider.key_vars.join(" or "),
+            places.name,
+            places.key_vars.join(" or "),
         ))),
         KeyRule::Optional => Ok(None),
     }
@@ -184,4 +262,5 @@ fn header(Secret(text): &Secret) -> Result<Header, Failure> {
 }
 
 pub(crate) const PROVIDER: Names = Names::new("--provider", "SKYL_PROVIDER");
+pub(crate) const PRESET: Names = Names::new("--preset", "SKYL_PRESET");
 pub(crate) const BASE_URL: Names = Names::new("--base-url", "SKYL_BASE_URL");

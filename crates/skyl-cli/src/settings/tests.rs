@@ -314,6 +314,90 @@ fn a_provider_that_is_not_there_yet_or_never_names_those_that_are() {
     refused(&provider("compat"), &[], &["--base-url"]);
 }
 
+fn preset(name: &str) -> ConnectionArgs {
+    ConnectionArgs {
+        preset: Some(name.to_owned()),
+        ..ConnectionArgs::default()
+    }
+}
+
+#[test]
+fn a_preset_means_compat_and_brings_its_own_key_variable() {
+    let both = [("SKYL_API_KEY", "sk-skyl"), ("GROQ_API_KEY", "gsk-own")];
+    let connection = connect(&preset("groq"), &both);
+    assert_eq!(
+        (connection.provider.name, connection.name()),
+        ("compat", "groq")
+    );
+    assert_eq!(connection.base_url, None);
+    assert_eq!(connection.key.unwrap().value.expose(), "gsk-own");
+    let connection = connect(&preset("Groq"), &both[..1]);
+    assert_eq!(connection.key.unwrap().value.expose(), "sk-skyl");
+    refused(
+        &preset("groq"),
+        &[],
+        &["GROQ_API_KEY", "SKYL_API_KEY", "--api-key"],
+    );
+    // Those on one's own machine go without, and so may whoever stands at another address.
+    assert!(connect(&preset("llama.cpp"), &[]).key.is_none());
+    let moved = ConnectionArgs {
+        base_url: Some("http://h/v1".into()),
+        ..preset("groq")
+    };
+    let connection = connect(&moved, &[]);
+    assert_eq!(connection.base_url.as_deref(), Some("http://h/v1"));
+    assert_eq!(connection.name(), "groq");
+}
+
+#[test]
+fn a_preset_without_an_address_of_its_own_needs_one() {
+    let key = [("AZURE_OPENAI_API_KEY", "azure-key")];
+    refused(&preset("azure"), &key, &["azure", "--base-url"]);
+    let at = ConnectionArgs {
+        base_url: Some("https://h/openai/v1".into()),
+        ..preset("azure")
+    };
+    assert_eq!(connect(&at, &key).key.unwrap().value.expose(), "azure-key");
+}
+
+#[test]
+fn a_preset_nobody_knows_names_those_that_are() {
+    refused(
+        &preset("grok"),
+        &[],
+        &["--preset", "grok", "azure, ", " and xai"],
+    );
+    refused(
+        &ConnectionArgs::default(),
+        &[("SKYL_PRESET", "grok")],
+        &["SKYL_PRESET", "groq"],
+    );
+}
+
+#[test]
+fn of_a_provider_and_a_preset_the_flag_holds_and_two_of_a_rank_must_agree() {
+    let env = [
+        ("SKYL_PRESET", "ollama"),
+        ("OPENAI_API_KEY", "sk-1"),
+        ("GROQ_API_KEY", "gsk-1"),
+    ];
+    assert_eq!(connect(&provider("openai"), &env).name(), "openai");
+    assert_eq!(connect(&provider("compat"), &env).name(), "ollama");
+    assert_eq!(connect(&ConnectionArgs::default(), &env).name(), "ollama");
+    let named = [("SKYL_PROVIDER", "openai"), ("GROQ_API_KEY", "gsk-1")];
+    assert_eq!(connect(&preset("groq"), &named).name(), "groq");
+    let both = ConnectionArgs {
+        provider: Some("openai".into()),
+        ..preset("groq")
+    };
+    refused(&both, &env, &["--preset", "--provider", "openai"]);
+    refused(
+        &ConnectionArgs::default(),
+        &[("SKYL_PROVIDER", "openai"), ("SKYL_PRESET", "groq")],
+        &["SKYL_PRESET", "SKYL_PROVIDER"],
+    );
+}
+
 #[test]
 fn the_sandbox_has_no_other_address() {
     let args = ConnectionArgs {

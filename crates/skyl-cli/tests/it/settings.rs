@@ -140,6 +140,53 @@ fn each_provider_is_asked_at_its_own_path_with_its_own_key() {
 }
 
 #[test]
+fn a_preset_is_asked_with_its_own_key_and_called_by_its_name() {
+    let busy = r#"{"error":{"message":"slow down","type":"x","code":429}}"#;
+    let server = Canned::serve(vec![
+        answer("200 OK", "", OPENAI),
+        answer("429 Too Many Requests", "", busy),
+    ]);
+    let ask = || {
+        skyl(["chat", "hi", "--model", "m", "--max-retries", "0", "--json"])
+            .args(["--preset", "groq", "--max-tokens", "9"])
+            .args(["--base-url", server.url()])
+            .env("GROQ_API_KEY", "key-of-its-own")
+            .env("SKYL_API_KEY", "key-of-another")
+            .run()
+    };
+    assert_eq!(ask().object()["provider"], "groq");
+    let failed = ask();
+    assert_eq!(failed.code, 5, "{failed:?}");
+    assert_eq!(failed.object()["error"]["provider"], "groq");
+    let requests = server.requests().concat();
+    assert!(
+        requests.to_lowercase().contains("bearer key-of-its-own"),
+        "{requests}"
+    );
+    assert!(!requests.contains("key-of-another"), "{requests}");
+    assert!(
+        requests.contains("\"max_completion_tokens\":9"),
+        "{requests}"
+    );
+}
+
+#[test]
+fn a_preset_nobody_knows_is_wrong_usage_and_names_them_all() {
+    let ran = skyl(["chat", "hi", "--json", "--preset", "grok"]).run();
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let object = ran.object();
+    assert_eq!(object["error"]["kind"], "usage");
+    let message = object["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("groq") && message.contains("xai"),
+        "{message}"
+    );
+    let ran = skyl(["models", "--preset", "groq"]).run();
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("GROQ_API_KEY"), "{ran:?}");
+}
+
+#[test]
 fn of_the_two_variables_for_a_gemini_key_the_first_counts() {
     let server = Canned::serve(vec![answer("200 OK", "", GEMINI)]);
     let ran = skyl(["chat", "hi", "--model", "m", "--provider", "gemini"])
