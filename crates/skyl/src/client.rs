@@ -4,6 +4,9 @@
 //! start of `stream` and `models` share it; they differ only in what one attempt does with the
 //! answer. All judgement is the engine's ([`skyl_retry::decide`]), all waiting its driver's: there
 //! is no second loop here.
+//!
+//! Large futures are pinned where they are made: `.await` alone would move them once more at every
+//! level, and moving its own states cost a call more than the decisions do.
 
 mod builder;
 mod call;
@@ -16,6 +19,7 @@ mod service;
 mod settings;
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -136,7 +140,7 @@ impl Client {
     /// Dropping the future ends the call at once, in mid-attempt and in mid-wait, and closes the
     /// connection in use. The provider may still answer, and bill, what it has received.
     pub async fn complete(&self, request: &Request) -> Result<Response, Error> {
-        self.complete_with(request, CallOptions::new()).await
+        pin!(self.complete_with(request, CallOptions::new())).await
     }
 
     /// Asks for one whole answer, with options of its own.
@@ -149,11 +153,12 @@ impl Client {
     pub async fn complete_with(
         &self,
         request: &Request,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<Response, Error> {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
-        let (plan, cancel) = Plan::new(core, options, Timeouts::attempt)?;
+        let cancel = std::mem::take(&mut options.cancel);
+        let plan = Plan::new(core, &options, Timeouts::attempt)?;
         let mut encoded = self
             .dialect
             .encode(request, Mode::Complete)
@@ -168,9 +173,15 @@ impl Client {
             Some(&request.model),
         );
         let span = call.span();
-        exchange::complete(&call, &*self.dialect, &wire, warnings, cancel)
-            .instrument(span)
-            .await
+        pin!(exchange::complete(
+            &call,
+            &*self.dialect,
+            &wire,
+            warnings,
+            cancel
+        ))
+        .instrument(span)
+        .await
     }
 
     /// Asks for an answer as a stream; resolves at its first content.
@@ -185,7 +196,7 @@ impl Client {
     /// # Cancel safety
     /// As [`complete`](Self::complete). Dropping the stream closes its connection.
     pub async fn stream(&self, request: &Request) -> Result<ResponseStream, Error> {
-        self.stream_with(request, CallOptions::new()).await
+        pin!(self.stream_with(request, CallOptions::new())).await
     }
 
     /// Asks for an answer as a stream, with options of its own.
@@ -200,11 +211,12 @@ impl Client {
     pub async fn stream_with(
         &self,
         request: &Request,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<ResponseStream, Error> {
         let core = &*self.core;
         request.validate().map_err(|fault| core.refuse(&fault))?;
-        let (plan, cancel) = Plan::new(core, options, Timeouts::first_content)?;
+        let cancel = std::mem::take(&mut options.cancel);
+        let plan = Plan::new(core, &options, Timeouts::first_content)?;
         let mut encoded = self
             .dialect
             .encode(request, Mode::Stream)
@@ -219,9 +231,16 @@ impl Client {
             Some(&request.model),
         );
         let span = call.span();
-        exchange::stream(&self.core, &self.dialect, &call, &wire, &warnings, cancel)
-            .instrument(span)
-            .await
+        pin!(exchange::stream(
+            &self.core,
+            &self.dialect,
+            &call,
+            &wire,
+            &warnings,
+            cancel
+        ))
+        .instrument(span)
+        .await
     }
 
     /// Lists the provider's models, all pages of them.

@@ -504,7 +504,10 @@ pub fn json_body(body: &impl Serialize, options: &Map<String, Value>) -> Result<
             .with_message(format!("the request cannot be JSON: {error}"))
     };
     if options.is_empty() {
-        return serde_json::to_vec(body).map(Bytes::from).map_err(refuse);
+        let mut bytes = Vec::with_capacity(USUAL_BODY_BYTES);
+        return serde_json::to_writer(&mut bytes, body)
+            .map(|()| Bytes::from(bytes))
+            .map_err(refuse);
     }
     let mut value = serde_json::to_value(body).map_err(refuse)?;
     for (name, option) in options {
@@ -515,12 +518,16 @@ pub fn json_body(body: &impl Serialize, options: &Map<String, Value>) -> Result<
 
 /// `Authorization: Bearer`, marked sensitive so that HTTP libraries do not print it.
 pub(crate) fn bearer(key: &ApiKey) -> Result<HeaderValue, Fault> {
-    secret_header(&format!("Bearer {}", key.expose()))
+    secret(["Bearer ", key.expose()].concat())
 }
 
 /// A header value that holds the key, marked sensitive.
 pub(crate) fn secret_header(text: &str) -> Result<HeaderValue, Fault> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| {
+    secret(text.to_owned())
+}
+
+fn secret(text: String) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::try_from(text).map_err(|_| {
         Fault::new(ErrorKind::Auth)
             .with_message("the API key holds a character no header can carry")
     })?;
@@ -554,6 +561,9 @@ pub(crate) fn merge(target: &mut Value, name: &str, patch: &Value) {
         }
     }
 }
+
+/// Room for a short conversation, so that its body is not moved as it grows.
+const USUAL_BODY_BYTES: usize = 1024;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 //! held across an await, and nobody else ever waits for it.
 
 use std::future::{Future, pending};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -12,14 +12,15 @@ use std::time::Duration;
 
 use skyl_retry::hint;
 use skyl_retry::{
-    self as engine, Clock, Failure, FailureClass, Hint, Rng, Sent, StopReason as RetryStop,
-    Stopped, Verdict, retry,
+    self as engine, Clock, FailureClass, Hint, Retry, Rng, Sent, StopReason as RetryStop, Stopped,
+    Verdict, retry,
 };
 
 use crate::attempts::{Attempt, Attempts};
 use crate::client::Core;
 use crate::client::options::Cancel;
 use crate::client::plan::Plan;
+use crate::clock::AnyClock;
 use crate::dialect::Fault;
 use crate::error::{Error, cut};
 use crate::hook::{CallId, HookEvent, Operation};
@@ -118,31 +119,46 @@ impl<'c> Call<'c> {
     {
         let mut rng = self.core.seeds.next_rng();
         let pause_rng = Mutex::new(rng.fork());
-        let driver = retry(&self.plan.policy, &self.core.clock)
+        let driver = retry(self.plan.policy, &self.core.clock)
             .rng(rng)
             .budget(self.plan.budget)
             .deadline(self.plan.deadline)
-            .attempt_timeout(self.plan.attempt_timeout)
-            .cancel_on(Interrupt {
+            .attempt_timeout(self.plan.attempt_timeout);
+        // A driver that nothing can interrupt sets up nothing beside the first attempt.
+        let outcome = if cancel.is_possible() || self.core.pauses.is_some() {
+            let interrupt = Interrupt {
                 cancel,
                 cut: &self.paused_past_deadline,
-            })
-            .on_decision(|_: &engine::Attempt, error: &Error, verdict: &Verdict| {
-                self.decided(error, verdict);
-            });
-        // Boxed, or callers would carry the sockets' state machines in their own futures, twice.
-        let operation =
-            |attempt: engine::Attempt| Box::pin(self.attempt(attempt, &once, &pause_rng));
-        let outcome = match &self.plan.should_retry {
-            None => driver.run(operation, Error::failure).await,
-            Some(choose) => {
-                driver
-                    .should_retry(|failure: &Failure| choose(failure))
-                    .run(operation, Error::failure)
-                    .await
-            }
+            };
+            let driver = driver.cancel_on(interrupt);
+            pin!(self.drive(driver, &once, &pause_rng)).await
+        } else {
+            pin!(self.drive(driver, &once, &pause_rng)).await
         };
         outcome.map_err(|stopped| self.stopped(stopped))
+    }
+
+    async fn drive<T, Fut>(
+        &self,
+        driver: Retry<'_, &AnyClock, impl Future>,
+        once: &impl Fn(u32) -> Fut,
+        pause_rng: &Mutex<Rng>,
+    ) -> Result<T, Stopped<Error>>
+    where
+        Fut: Future<Output = Result<T, Error>>,
+    {
+        let driver = driver.on_decision(|_: &engine::Attempt, error: &Error, verdict: &Verdict| {
+            self.decided(error, verdict);
+        });
+        // Boxed, or callers would carry the sockets' state machines in their own futures, twice.
+        let operation = |attempt: engine::Attempt| Box::pin(self.attempt(attempt, once, pause_rng));
+        match self.plan.should_retry {
+            None => pin!(driver.run(operation, Error::failure)).await,
+            Some(choose) => {
+                let driver = driver.should_retry(choose);
+                pin!(driver.run(operation, Error::failure)).await
+            }
+        }
     }
 
     /// One attempt: waits out a shared pause, then keeps the time of the work.
@@ -170,7 +186,7 @@ impl<'c> Call<'c> {
                 ended: None,
             });
         }
-        let result = once(attempt.number).await;
+        let result = pin!(once(attempt.number)).await;
         let ended = self.core.clock.now();
         if let Some(current) = &mut self.state().current {
             current.ended = Some(ended);
@@ -224,7 +240,7 @@ impl<'c> Call<'c> {
             .hint
             .wait()
             .filter(|wait| concerns_all && !wait.is_zero())?;
-        let policy = &self.plan.policy;
+        let policy = self.plan.policy;
         policy
             .honor_retry_after()
             .then(|| wait.min(policy.max_retry_after()))

@@ -34,9 +34,8 @@ pub(super) async fn complete(
     mut cancel: Cancel,
 ) -> Result<Response, Error> {
     let core = call.core;
-    let (mut decoded, reply) = call
-        .run(&mut cancel, |number| decoded(call, dialect, wire, number))
-        .await?;
+    let (mut decoded, reply) =
+        pin!(call.run(&mut cancel, |number| decoded(call, dialect, wire, number))).await?;
     let request_id = reply
         .head
         .request_id()
@@ -67,7 +66,7 @@ async fn decoded(
     number: u32,
 ) -> Result<(Decoded, Whole), Error> {
     let core = call.core;
-    let reply = whole(call, wire, number).await?;
+    let reply = pin!(whole(call, wire, number)).await?;
     let wall = || core.wall();
     let head = Head::asking(reply.head.status, &reply.head.headers, &wall);
     let mut decoded = dialect
@@ -96,11 +95,10 @@ pub(super) async fn stream(
     warnings: &[Warning],
     mut cancel: Cancel,
 ) -> Result<ResponseStream, Error> {
-    let pump = call
-        .run(&mut cancel, |number| {
-            started(core, dialect, call, wire, warnings, number)
-        })
-        .await?;
+    let pump = pin!(call.run(&mut cancel, |number| {
+        started(core, dialect, call, wire, warnings, number)
+    }))
+    .await?;
     let request_id = pump.request_id().map(str::to_owned);
     let taken = call.succeeded(&Success {
         status: pump.head.status,
@@ -133,7 +131,7 @@ async fn started(
 ) -> Result<Pump, Error> {
     let limit = call.plan.attempt_timeout;
     let mut guard = pin!(core.clock.guard(limit));
-    let reply = send(call, wire, number, guard.as_mut()).await?;
+    let reply = pin!(send(call, wire, number, guard.as_mut())).await?;
     let mut pump = Pump::new(Arc::clone(core), Arc::clone(dialect), reply, warnings);
     match within(poll_fn(|cx| pump.poll_start(cx)), guard).await {
         Some(Ok(())) => Ok(pump),
@@ -154,8 +152,8 @@ pub(super) async fn whole(call: &Call<'_>, wire: &Wire, number: u32) -> Result<W
     let core = call.core;
     let limit = call.plan.attempt_timeout;
     let mut guard = pin!(core.clock.guard(limit));
-    let Reply { head, body } = send(call, wire, number, guard.as_mut()).await?;
-    match within(body.read(core.max_body_bytes), guard).await {
+    let Reply { head, body } = pin!(send(call, wire, number, guard.as_mut())).await?;
+    match pin!(within(body.read(core.max_body_bytes), guard)).await {
         Some(Ok(body)) => Ok(Whole { head, body }),
         Some(Err(ReadFailure::Transport(failure))) => {
             Err(transport_error(core, failure, Some(&head)))
@@ -190,6 +188,12 @@ async fn send(
     if reply.head.status < FIRST_FAILED_STATUS {
         return Ok(reply);
     }
+    // Boxed: an answer that is none is the largest state of an attempt, and seldom.
+    Err(Box::pin(refused(core, reply, guard)).await)
+}
+
+/// The error of an answer with a failed status.
+async fn refused(core: &Core, reply: Reply, guard: Pin<&mut AnySleep>) -> Error {
     // The status is the answer; its body is colour, and is waited for only so long.
     let Reply { head, body } = reply;
     let mut start = BytesMut::new();
@@ -203,7 +207,7 @@ async fn send(
     let fault = core
         .service
         .classify(&Head::asking(head.status, &head.headers, &wall), &start);
-    Err(reply_error(core, &fault, &head, Some(&start)))
+    reply_error(core, &fault, &head, Some(&start))
 }
 
 /// The work's result, or `None` if the guard fires first.

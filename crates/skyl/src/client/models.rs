@@ -1,5 +1,8 @@
 //! The provider's models, page by page.
 
+use std::mem;
+use std::pin::pin;
+
 use skyl_retry::{Sent, StopReason as RetryStop};
 use tracing::Instrument;
 
@@ -19,9 +22,10 @@ use crate::response::ModelInfo;
 pub(super) async fn list(
     core: &Core,
     dialect: &dyn Dialect,
-    options: CallOptions,
+    mut options: CallOptions,
 ) -> Result<Vec<ModelInfo>, Error> {
-    let (plan, mut cancel) = Plan::new(core, options, Timeouts::attempt)?;
+    let mut cancel = mem::take(&mut options.cancel);
+    let plan = Plan::new(core, &options, Timeouts::attempt)?;
     let id = core.next_id();
     let mut models = Vec::new();
     let mut cursor = None::<String>;
@@ -33,12 +37,11 @@ pub(super) async fn list(
         let wire = prepare::wire(core, &plan, encoded, JSON)?;
         let call = Call::new(core, &plan, id, Operation::Models, None);
         let cursor_then = cursor.as_deref();
-        let (page, reply) = call
-            .run(&mut cancel, |number| {
-                page(&call, dialect, &wire, number, cursor_then)
-            })
-            .instrument(call.span())
-            .await?;
+        let (page, reply) = pin!(call.run(&mut cancel, |number| {
+            page(&call, dialect, &wire, number, cursor_then)
+        }))
+        .instrument(call.span())
+        .await?;
         taken = Some(call.succeeded(&Success {
             status: reply.head.status,
             request_id: reply.head.request_id(),

@@ -23,7 +23,8 @@ use skyl_retry::{Choice, Failure, RetryPolicy};
 #[derive(Default)]
 #[must_use = "options do nothing until they are passed to a call"]
 pub struct CallOptions {
-    pub(crate) policy: Option<RetryPolicy>,
+    // Boxed: large, seldom set, and moved with every call.
+    pub(crate) policy: Option<Box<RetryPolicy>>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) total_timeout: Option<Duration>,
     pub(crate) timeouts: Timeouts,
@@ -44,7 +45,7 @@ impl CallOptions {
     /// Refused as at [`ClientBuilder::build`](crate::ClientBuilder::build) if its waits cannot vary
     /// or a figure is above its limit. A retry budget in it takes from the client's bucket.
     pub fn policy(mut self, policy: RetryPolicy) -> Self {
-        self.policy = Some(policy);
+        self.policy = Some(Box::new(policy));
         self
     }
 
@@ -199,6 +200,13 @@ pub(crate) type ShouldRetry = dyn Fn(&Failure) -> Choice + Send + Sync;
 /// The caller's cancellation: pending for ever without one, ready for ever once it has come.
 #[derive(Default)]
 pub(crate) struct Cancel(Option<Pin<Box<dyn Future<Output = ()> + Send>>>, bool);
+
+impl Cancel {
+    /// Whether this can ever end a call.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.0.is_some() || self.1
+    }
+}
 
 impl Future for Cancel {
     type Output = ();

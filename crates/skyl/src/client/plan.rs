@@ -1,36 +1,34 @@
 //! The settings one call runs under: the client's, and over them the call's own.
 
-use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use skyl_retry::{Clock, RetryBudget, RetryPolicy};
 
 use crate::client::Core;
-use crate::client::options::{CallOptions, Cancel, ShouldRetry, Timeouts};
+use crate::client::options::{CallOptions, ShouldRetry, Timeouts};
 use crate::client::settings::check_timeout;
 use crate::error::Error;
 
-/// What one call was told, checked.
+/// What one call was told, checked. It borrows what is large: it is made for every call.
 pub(crate) struct Plan<'c> {
-    pub(crate) policy: Cow<'c, RetryPolicy>,
+    pub(crate) policy: &'c RetryPolicy,
     pub(crate) timeouts: Timeouts,
     /// The limit of one attempt of this operation.
     pub(crate) attempt_timeout: Duration,
     /// On the client's clock.
     pub(crate) deadline: Option<Duration>,
-    pub(crate) should_retry: Option<Arc<ShouldRetry>>,
+    pub(crate) should_retry: Option<&'c ShouldRetry>,
     pub(crate) budget: Option<&'c RetryBudget>,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) idempotency_key: Option<String>,
+    pub(crate) headers: &'c [(String, String)],
+    pub(crate) idempotency_key: Option<&'c str>,
 }
 
 impl<'c> Plan<'c> {
     pub(crate) fn new(
         core: &'c Core,
-        options: CallOptions,
+        options: &'c CallOptions,
         attempt_timeout: impl FnOnce(Timeouts) -> Duration,
-    ) -> Result<(Self, Cancel), Error> {
+    ) -> Result<Self, Error> {
         let provider = &core.provider;
         for (name, timeout) in [
             ("attempt_timeout", options.timeouts.attempt),
@@ -41,27 +39,27 @@ impl<'c> Plan<'c> {
             check_timeout(timeout)
                 .map_err(|why| Error::refused(provider, format!("{name}: {why}")))?;
         }
-        let policy = match options.policy {
-            None => Cow::Borrowed(&core.policy),
+        let policy = match &options.policy {
+            None => &core.policy,
             Some(policy) => {
                 core.service
-                    .check_policy(&policy)
+                    .check_policy(policy)
                     .map_err(|why| Error::invalid_policy(provider, &why))?;
-                Cow::Owned(policy)
+                policy
             }
         };
         let timeouts = options.timeouts.or(core.timeouts);
-        let plan = Self {
+        let should_retry = options.should_retry.as_ref().or(core.should_retry.as_ref());
+        Ok(Self {
             attempt_timeout: attempt_timeout(timeouts),
             timeouts,
             deadline: deadline(core, options.deadline, options.total_timeout),
-            budget: budget(core, &policy),
+            budget: budget(core, policy),
             policy,
-            should_retry: options.should_retry.or_else(|| core.should_retry.clone()),
-            headers: options.headers,
-            idempotency_key: options.idempotency_key,
-        };
-        Ok((plan, options.cancel))
+            should_retry: should_retry.map(|choose| &**choose),
+            headers: &options.headers,
+            idempotency_key: options.idempotency_key.as_deref(),
+        })
     }
 }
 

@@ -38,11 +38,31 @@ pub(crate) fn wire(
         headers.insert(name.clone(), idempotency_key(core, plan)?);
     }
 
-    let mut credential = HeaderMap::new();
+    if plan.headers.is_empty() {
+        authorize(core, &mut headers)?;
+    } else {
+        own_headers(core, plan, &mut headers)?;
+    }
+    Ok(Wire {
+        method: encoded.method,
+        url,
+        headers,
+        body: encoded.body,
+    })
+}
+
+fn authorize(core: &Core, headers: &mut HeaderMap) -> Result<(), Error> {
     core.service
-        .authorize(&mut credential)
-        .map_err(|fault| core.refuse(&fault))?;
-    for (name, value) in &plan.headers {
+        .authorize(headers)
+        .map_err(|fault| core.refuse(&fault))
+}
+
+/// Adds the caller's headers and the credential, which is none of them.
+fn own_headers(core: &Core, plan: &Plan<'_>, headers: &mut HeaderMap) -> Result<(), Error> {
+    let provider = &core.provider;
+    let mut credential = HeaderMap::new();
+    authorize(core, &mut credential)?;
+    for (name, value) in plan.headers {
         let (name, value) = own_header(name, value)
             .map_err(|why| Error::refused(provider, format!("header `{name}`: {why}")))?;
         if credential.contains_key(&name) {
@@ -54,12 +74,7 @@ pub(crate) fn wire(
         headers.insert(name, value);
     }
     headers.extend(credential);
-    Ok(Wire {
-        method: encoded.method,
-        url,
-        headers,
-        body: encoded.body,
-    })
+    Ok(())
 }
 
 /// What is asked for in answer to a request for a stream.
@@ -74,13 +89,14 @@ pub(super) fn accepted(dialect: &dyn Dialect) -> &'static str {
 
 /// Reads the address, unless it is that of the call before.
 fn address(core: &Core, path: &str) -> Option<reqwest::Url> {
-    let address = format!("{}{path}", core.service.base_url());
+    let base = core.service.base_url();
     let mut last = core.address.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((text, url)) = &*last
-        && *text == address
+        && text.strip_prefix(base) == Some(path)
     {
         return Some(url.clone());
     }
+    let address = [base, path].concat();
     let url = reqwest::Url::parse(&address).ok()?;
     *last = Some((address, url.clone()));
     Some(url)
@@ -105,8 +121,8 @@ fn is_secret(name: &HeaderName) -> bool {
 }
 
 fn idempotency_key(core: &Core, plan: &Plan<'_>) -> Result<HeaderValue, Error> {
-    let value = match &plan.idempotency_key {
-        Some(key) => HeaderValue::try_from(key.as_str()),
+    let value = match plan.idempotency_key {
+        Some(key) => HeaderValue::try_from(key),
         None => HeaderValue::try_from(random_key(core)),
     };
     value.map_err(|_| {

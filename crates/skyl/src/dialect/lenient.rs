@@ -41,6 +41,17 @@ impl<T> Default for Object<T> {
     }
 }
 
+/// An object that seldom comes, or nothing for every other type; where it is missing it takes a
+/// word.
+#[derive(Clone, Debug)]
+pub(crate) struct Rare<T>(pub(crate) Option<Box<T>>);
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
 /// The objects of a list; every other element and every other type is nothing.
 ///
 /// The first one lies inline: nearly every chunk of a stream has one choice with one piece, and
@@ -321,6 +332,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rare<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Object::deserialize(deserializer).map(|Object(value)| Rare(value.map(Box::new)))
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader<T>(PhantomData<T>);
@@ -413,6 +430,8 @@ mod tests {
             assert!(serde_json::from_str::<Count>(json).is_ok(), "{json}");
             let object = serde_json::from_str::<Object<Anything>>(json).unwrap();
             assert_eq!(object.0.is_some(), json.starts_with('{'), "{json}");
+            let rare = serde_json::from_str::<Rare<Anything>>(json).unwrap();
+            assert_eq!(rare.0.is_some(), json.starts_with('{'), "{json}");
             let list = serde_json::from_str::<List<Anything>>(json).unwrap();
             assert_eq!(
                 list.iter().count(),

@@ -192,7 +192,7 @@ impl Answer {
             ..Self::default()
         };
         // A server that answers with a chunk of a stream means the same by it.
-        if let Some(said) = choice.message.0.as_ref().or(choice.delta.0.as_ref()) {
+        if let Some(said) = choice.message.0.as_deref().or(choice.delta.0.as_ref()) {
             answer.say(said);
             let state = keeper.and_then(|name| Details::whole(said.reasoning_details).state(name));
             if let Some(state) = state {

@@ -131,7 +131,7 @@ impl ChatStream {
         }
         let word = choice.finish_reason.get();
         // Some servers close with the whole message, which has been told by then.
-        let whole = choice.message.0.as_ref().filter(|_| !sink.has_content());
+        let whole = choice.message.0.as_deref().filter(|_| !sink.has_content());
         if let Some(said) = choice.delta.0.as_ref().or(whole) {
             let mut unknown = false;
             said.words(|words| match words {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect::lenient::{Count, List, Object, Scalar, compact, string};
+use crate::dialect::lenient::{Count, List, Object, Rare, Scalar, compact, string};
 use crate::response::Usage;
 
 /// A request, apart from the field for the token limit, whose name differs between servers.
@@ -166,6 +166,9 @@ pub(super) struct StreamOptions {
 }
 
 /// A whole answer, or one chunk of a stream: the same fields, but for `message` and `delta`.
+///
+/// What a chunk of text does not have is boxed. A reader hands these values up level by level, and
+/// each level moves them whole.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Body<'a> {
@@ -181,7 +184,7 @@ pub(super) struct Body<'a> {
     pub(super) choices: List<Choice<'a>>,
     pub(super) usage: Object<Cost>,
     #[serde(borrow)]
-    pub(super) x_groq: Object<Groq<'a>>,
+    pub(super) x_groq: Rare<Groq<'a>>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     pub(super) base_resp: Object<BaseResp>,
@@ -212,11 +215,11 @@ pub(super) struct Choice<'a> {
     #[serde(borrow)]
     pub(super) delta: Object<Said<'a>>,
     #[serde(borrow)]
-    pub(super) message: Object<Said<'a>>,
+    pub(super) message: Rare<Said<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Scalar<'a>,
     /// Moonshot puts the usage here.
-    pub(super) usage: Object<Cost>,
+    pub(super) usage: Rare<Cost>,
     /// OpenRouter puts the error here too.
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
@@ -241,7 +244,7 @@ pub(super) struct Said<'a> {
     pub(super) tool_calls: List<Call<'a>>,
     /// One call in the protocol's first form, which some servers still speak.
     #[serde(borrow)]
-    pub(super) function_call: Object<Function<'a>>,
+    pub(super) function_call: Rare<Function<'a>>,
 }
 
 /// A call or a piece of one.
@@ -255,7 +258,7 @@ pub(super) struct Call<'a> {
     pub(super) function: Object<Function<'a>>,
     /// A custom tool's call, whose input is free text.
     #[serde(borrow)]
-    pub(super) custom: Object<Function<'a>>,
+    pub(super) custom: Rare<Function<'a>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -308,7 +311,7 @@ impl<'a> Said<'a> {
 impl<'a> Call<'a> {
     /// The function that is called, in whichever field it stands.
     pub(super) fn called(&self) -> Option<&Function<'a>> {
-        self.function.0.as_ref().or(self.custom.0.as_ref())
+        self.function.0.as_ref().or(self.custom.0.as_deref())
     }
 }
 
@@ -435,7 +438,7 @@ impl Body<'_> {
         let choice = self
             .choices
             .iter()
-            .filter_map(|choice| choice.usage.0.as_ref());
+            .filter_map(|choice| choice.usage.0.as_deref());
         let groq = self
             .x_groq
             .0
