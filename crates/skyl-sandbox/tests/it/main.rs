@@ -17,3 +17,4 @@ mod mounts;
 mod stream;
 mod support;
 mod tls;
+mod typesafe;
