@@ -97,11 +97,20 @@ pub fn pins(requirements: &str) -> Result<Vec<&str>, String> {
     let lines = requirements.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
-        .map(|line| match line.split_once("==") {
+        .map(|line| match without_marker(line).split_once("==") {
             Some((name, version)) if is_exact(name) && is_exact(version) => Ok(line),
             _ => Err(format!("{REQUIREMENTS}: {line:?} is not NAME==VERSION")),
         })
         .collect()
+}
+
+/// The pin of a line that is for older Pythons alone: `NAME==VERSION; python_version < "3.14"`.
+///
+/// Such a package brings what a newer Python has itself, and cannot be installed there.
+fn without_marker(line: &str) -> &str {
+    line.split_once("; python_version < \"")
+        .filter(|(_, version)| version.strip_suffix('"').is_some_and(is_exact))
+        .map_or(line, |(pin, _)| pin)
 }
 
 fn is_exact(text: &str) -> bool {
@@ -180,10 +189,19 @@ mod tests {
             "==1",
             "openai[azure]==3.57.0",
             "-r other.txt",
+            "zstd==1.8.0; python_version > \"3.14\"",
+            "zstd==1.8.0; python_version < \"3.14",
+            "zstd; python_version < \"3.14\"",
         ] {
             let error = pins(&format!("pytest==9.2.0\n{loose}\n")).unwrap_err();
             assert!(error.contains(&format!("{loose:?}")), "{error}");
         }
+    }
+
+    #[test]
+    fn a_pin_may_be_for_older_pythons_alone() {
+        let line = "backports.zstd==1.8.0; python_version < \"3.14\"";
+        assert_eq!(pins(line).unwrap(), [line]);
     }
 
     #[test]
