@@ -132,11 +132,12 @@ fn an_image_is_told_by_its_first_bytes() {
 
 #[test]
 fn an_image_has_at_most_16_mebibytes() {
+    let named = boxed(&json!({"type": "image", "part": "asset-0"}));
     let mut bytes = PNG.to_vec();
     bytes.resize(16 * 1024 * 1024, 0);
-    assert_eq!(ask_images(&boxed(&inline(&bytes))).0, 200);
+    assert_eq!(form(&named, &[("asset-0", &bytes)]).0, 200);
     bytes.push(0);
-    let detail = refused(ask_images(&boxed(&inline(&bytes))), 400);
+    let detail = refused(form(&named, &[("asset-0", &bytes)]), 400);
     assert_eq!(detail, "Asset is too large: img");
 }
 
