@@ -14,7 +14,7 @@ mod exchange;
 mod models;
 mod options;
 mod plan;
-mod prepare;
+pub(crate) mod prepare;
 mod service;
 mod settings;
 
@@ -29,11 +29,8 @@ use skyl_retry::{Clock, RetryBudget, RetryPolicy, Seeds, SharedPause};
 use tracing::Instrument;
 
 use crate::answer::Response;
-use crate::client::call::Call;
-use crate::client::options::{ShouldRetry, Timeouts};
-use crate::client::plan::Plan;
+use crate::client::options::ShouldRetry;
 use crate::client::prepare::{JSON, accepted};
-use crate::client::service::Service;
 use crate::clock::AnyClock;
 use crate::dialect::{Dialect, Fault, Mode};
 use crate::error::Error;
@@ -47,9 +44,12 @@ use crate::stream::ResponseStream;
 pub use self::builder::ClientBuilder;
 pub use self::options::CallOptions;
 
-pub(crate) use self::call::{Taken, reply_error};
-pub(crate) use self::exchange::{idle_error, transport_error};
-pub(crate) use self::options::Cancel;
+pub(crate) use self::call::{Call, Success, Taken, reply_error};
+pub(crate) use self::exchange::{Whole, idle_error, transport_error, whole};
+pub(crate) use self::options::{Cancel, Timeouts};
+pub(crate) use self::plan::Plan;
+pub(crate) use self::service::Service;
+pub(crate) use self::settings::Settings;
 
 /// Makes calls to one provider that survive bad minutes.
 ///

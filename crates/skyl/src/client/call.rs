@@ -446,7 +446,7 @@ pub(crate) fn reply_error(
         inner.request_id = Some(cut(core.scrubber.scrub(id).into_owned()));
     }
     inner.body = body
-        .and_then(|body| core.service.kept_body(body))
+        .and_then(|body| core.service.kept_body(head.status, body))
         .map(|body| cut(core.scrubber.scrub_owned(body)));
     error
 }

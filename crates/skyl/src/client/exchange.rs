@@ -142,13 +142,13 @@ async fn started(
 }
 
 /// A whole answer with a status below 300.
-pub(super) struct Whole {
-    pub(super) head: ReplyHead,
-    pub(super) body: Bytes,
+pub(crate) struct Whole {
+    pub(crate) head: ReplyHead,
+    pub(crate) body: Bytes,
 }
 
 /// Sends the request and reads the whole answer, within the attempt's time.
-pub(super) async fn whole(call: &Call<'_>, wire: &Wire, number: u32) -> Result<Whole, Error> {
+pub(crate) async fn whole(call: &Call<'_>, wire: &Wire, number: u32) -> Result<Whole, Error> {
     let core = call.core;
     let limit = call.plan.attempt_timeout;
     let mut guard = pin!(core.clock.guard(limit));

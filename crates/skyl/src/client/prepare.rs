@@ -59,22 +59,39 @@ fn authorize(core: &Core, headers: &mut HeaderMap) -> Result<(), Error> {
 
 /// Adds the caller's headers and the credential, which is none of them.
 fn own_headers(core: &Core, plan: &Plan<'_>, headers: &mut HeaderMap) -> Result<(), Error> {
-    let provider = &core.provider;
     let mut credential = HeaderMap::new();
     authorize(core, &mut credential)?;
-    for (name, value) in plan.headers {
-        let (name, value) = own_header(name, value)
-            .map_err(|why| Error::refused(provider, format!("header `{name}`: {why}")))?;
-        if credential.contains_key(&name) {
-            return Err(Error::refused(
-                provider,
-                format!("header `{name}`: it carries the credential and cannot be replaced"),
-            ));
+    for own in plan.headers {
+        let (name, value) = checked(core, &credential, own)?;
+        // The number of the retry is the client's own word.
+        if core.attempt_header.as_ref() != Some(&name) {
+            headers.insert(name, value);
         }
-        headers.insert(name, value);
     }
     headers.extend(credential);
     Ok(())
+}
+
+/// Refuses headers that cannot be sent, or are not the caller's to set.
+pub(crate) fn check_headers(core: &Core, headers: &[(String, String)]) -> Result<(), Error> {
+    let mut credential = HeaderMap::new();
+    authorize(core, &mut credential)?;
+    headers
+        .iter()
+        .try_for_each(|own| checked(core, &credential, own).map(drop))
+}
+
+fn checked(
+    core: &Core,
+    credential: &HeaderMap,
+    (name, value): &(String, String),
+) -> Result<(HeaderName, HeaderValue), Error> {
+    let refuse = |why| Error::refused(&core.provider, format!("header `{name}`: {why}"));
+    let (name, value) = own_header(name, value).map_err(refuse)?;
+    if credential.contains_key(&name) {
+        return Err(refuse("it carries the credential and cannot be replaced"));
+    }
+    Ok((name, value))
 }
 
 /// What is asked for in answer to a request for a stream.
@@ -148,7 +165,7 @@ fn random_key(core: &Core) -> String {
 }
 
 /// What is asked for everywhere else.
-pub(super) const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 
 #[cfg(test)]
 mod tests {

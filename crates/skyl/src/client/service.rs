@@ -31,8 +31,8 @@ pub(crate) trait Service: fmt::Debug + Send + Sync {
     /// Classifies an answer with a status of 300 or more; the body may be anything.
     fn classify(&self, head: &Head<'_>, body: &[u8]) -> Fault;
 
-    /// What of an error's body may be kept, as text; `None` for nothing of it.
-    fn kept_body(&self, body: &[u8]) -> Option<String>;
+    /// What of the body of a failed answer may be kept, as text; `None` for nothing of it.
+    fn kept_body(&self, status: u16, body: &[u8]) -> Option<String>;
 
     /// The sources the server's wait is read from.
     fn hint_scope(&self) -> HintScope;
@@ -62,7 +62,7 @@ impl Service for Arc<dyn Dialect> {
         (**self).classify(head, body)
     }
 
-    fn kept_body(&self, body: &[u8]) -> Option<String> {
+    fn kept_body(&self, _status: u16, body: &[u8]) -> Option<String> {
         (!body.is_empty()).then(|| String::from_utf8_lossy(body).into_owned())
     }
 

@@ -24,6 +24,7 @@ mod sandbox;
 mod secrets;
 mod streams;
 mod support;
+mod system_one;
 mod timeouts;
 mod tls;
 mod transport;

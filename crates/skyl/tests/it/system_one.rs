@@ -1,0 +1,6 @@
+//! System One over real sockets.
+
+mod hints;
+mod retries_and_budgets;
+mod support;
+mod twice;
