@@ -223,3 +223,6 @@ const SIDE: std::ops::RangeInclusive<u32> = 256..=1568;
 const AREA: std::ops::RangeInclusive<u64> = 78_400..=2_458_624;
 
 const TOKENS_PER_TILE: u64 = 2;
+
+#[cfg(test)]
+mod tests;

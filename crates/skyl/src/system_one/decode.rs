@@ -30,21 +30,21 @@
 //! off by 0.01, which also allows for servers that cut instead of round. The sum may be off by that
 //! for every option; the score by that times the level for every level, and by 0.01 itself.
 
+mod typed;
+
 use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use self::typed::{Wrong, typed};
 use crate::dialect::Fault;
 use crate::response::{Usage, Warning};
-use crate::system_one::answer::{
-    Answer, Answers, BoxAnswer, ChoiceAnswer, Entry, NoulAnswer, ScoreAnswer, UnknownAnswer,
-};
+use crate::system_one::answer::{Answer, Answers, Entry, UnknownAnswer};
 use crate::system_one::detail;
 use crate::system_one::json::{self, MAX_DEPTH, Members, Shape, segment};
-use crate::system_one::question::{BOX, CHOICE, NOUL, Question, SCORE};
+use crate::system_one::question::Question;
 use crate::system_one::questions::Questions;
-use crate::system_one::state::Content;
 
 /// How much a reply may depart from what was asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,14 +93,6 @@ struct Reader<'a> {
     warnings: Vec<Warning>,
     unreported: usize,
 }
-
-/// What is wrong with one answer: the rest of the path, and why.
-struct Wrong {
-    place: String,
-    why: String,
-}
-
-type Checked<T> = Result<T, Wrong>;
 
 impl<'a> Reader<'a> {
     fn reply(&mut self, questions: &Questions) -> Result<Reply, Fault> {
@@ -199,7 +191,7 @@ impl<'a> Reader<'a> {
         question: Option<&Question>,
     ) -> Result<Answer, Fault> {
         let read = if times > 1 {
-            wrong("", "there is more than one answer of this id")
+            Err(Wrong::new("", "there is more than one answer of this id"))
         } else {
             typed(raw, question)
         };
@@ -295,240 +287,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The answer, if it is of a type skyl knows; `None` for others, where the question allows it.
-fn typed(raw: &RawValue, question: Option<&Question>) -> Checked<Option<Answer>> {
-    let asked = question.and_then(Question::kind);
-    let is_raw = matches!(question, Some(Question::Raw(_)) | None);
-    let open = is_raw && !asked.is_some_and(is_known);
-    let Some(members) = Members::read(raw.get()) else {
-        return if open {
-            Ok(None)
-        } else {
-            wrong("", "must be an object")
-        };
-    };
-    let fields = Fields(members);
-    let kind = fields.text("type")?;
-    if !open && asked != Some(kind.as_str()) {
-        let asked = asked.unwrap_or_default();
-        return wrong(".type", format!("a {asked} question was asked"));
-    }
-    let answer = match kind.as_str() {
-        NOUL => Answer::Noul(NoulAnswer {
-            noul: fields.fraction("noul")?,
-        }),
-        CHOICE => Answer::Choice(choice(&fields, question)?),
-        SCORE => Answer::Score(score(&fields, question)?),
-        BOX => Answer::Box(bounding_box(&fields)?),
-        _ => return Ok(None),
-    };
-    Ok(Some(answer))
-}
-
-fn choice(fields: &Fields<'_>, question: Option<&Question>) -> Checked<ChoiceAnswer> {
-    let choice = fields.text("choice")?;
-    let confidence = fields.fraction("confidence")?;
-    let mut probabilities = fields.probabilities()?;
-    let known = |option: &str| probabilities.iter().any(|(name, _)| name == option);
-    if !known(&choice) {
-        return wrong(".choice", "there is no probability of it");
-    }
-    if let Some(Question::Choice(asked)) = question {
-        let places: HashMap<&str, usize> = (asked.options.iter().zip(0..))
-            .map(|((option, _), place)| (option.as_str(), place))
-            .collect();
-        if probabilities.len() != places.len()
-            || !probabilities
-                .iter()
-                .all(|(option, _)| places.contains_key(option.as_str()))
-        {
-            return wrong(".probabilities", "must be of exactly the options asked");
-        }
-        probabilities.sort_by_key(|(option, _)| places.get(option.as_str()).copied());
-    }
-    Ok(ChoiceAnswer {
-        choice,
-        confidence,
-        probabilities,
-    })
-}
-
-fn score(fields: &Fields<'_>, question: Option<&Question>) -> Checked<ScoreAnswer> {
-    let score = fields.number("score")?;
-    let confidence = fields.fraction("confidence")?;
-    let legend = by_level(fields.object("legend")?.0)
-        .ok_or_else(|| Wrong::new(".legend", "must be of levels 0, 1, 2 …"))?;
-    let probabilities = by_level(fields.probabilities()?)
-        .filter(|probabilities| probabilities.len() == legend.len())
-        .ok_or_else(|| Wrong::new(".probabilities", "must be of exactly the legend's levels"))?;
-    if let Some(Question::Score(asked)) = question
-        && asked.levels.len() != legend.len()
-    {
-        return wrong(
-            ".legend",
-            format!("{} levels were asked", asked.levels.len()),
-        );
-    }
-    let (mut expected, mut slack, mut top) = (0.0, FIGURE_SLACK, 0.0);
-    for (level, probability) in (0_u32..).zip(&probabilities) {
-        top = f64::from(level);
-        expected += top * probability;
-        slack += top * FIGURE_SLACK;
-    }
-    if !(0.0..=top).contains(&score) {
-        return wrong(".score", "must be within the scale");
-    }
-    if (score - expected).abs() > slack + ROUNDING {
-        return wrong(".score", "does not follow from the probabilities");
-    }
-    Ok(ScoreAnswer {
-        score,
-        confidence,
-        legend: legend.into_iter().map(Content::raw).collect(),
-        probabilities,
-    })
-}
-
-fn bounding_box(fields: &Fields<'_>) -> Checked<BoxAnswer> {
-    let edges = Fields(fields.object("box")?);
-    let edge = |name| {
-        edges
-            .fraction(name)
-            .map_err(|wrong| Wrong::new(format!(".box{}", wrong.place), wrong.why))
-    };
-    let answer = BoxAnswer {
-        top: edge("top")?,
-        bottom: edge("bottom")?,
-        left: edge("left")?,
-        right: edge("right")?,
-        confidence: match fields.one("confidence")? {
-            Some(raw) if Shape::of(raw.get()) != Shape::Null => {
-                Some(fields.fraction("confidence")?)
-            }
-            _ => None,
-        },
-    };
-    if answer.top > answer.bottom || answer.left > answer.right {
-        return wrong(".box", "its edges are the wrong way round");
-    }
-    Ok(answer)
-}
-
-/// The fields of one answer.
-struct Fields<'a>(Members<'a>);
-
-impl<'a> Fields<'a> {
-    /// A field that may be missing, but not stand twice.
-    fn one(&self, name: &str) -> Checked<Option<&'a RawValue>> {
-        let mut all = self.0.all(name);
-        let first = all.next();
-        if all.next().is_some() {
-            return wrong(format!(".{name}"), "stands twice");
-        }
-        Ok(first)
-    }
-
-    fn required(&self, name: &str) -> Checked<&'a RawValue> {
-        self.one(name)?
-            .ok_or_else(|| Wrong::new(format!(".{name}"), "missing"))
-    }
-
-    fn number(&self, name: &str) -> Checked<f64> {
-        number(&format!(".{name}"), self.required(name)?)
-    }
-
-    fn fraction(&self, name: &str) -> Checked<f64> {
-        fraction(&format!(".{name}"), self.required(name)?)
-    }
-
-    fn text(&self, name: &str) -> Checked<String> {
-        serde_json::from_str(self.required(name)?.get())
-            .map_err(|_| Wrong::new(format!(".{name}"), "must be a string"))
-    }
-
-    fn object(&self, name: &str) -> Checked<Members<'a>> {
-        Members::read(self.required(name)?.get())
-            .ok_or_else(|| Wrong::new(format!(".{name}"), "must be an object"))
-    }
-
-    /// The probabilities by name, each a fraction, in all about 1, none twice.
-    fn probabilities(&self) -> Checked<Vec<(String, f64)>> {
-        const PLACE: &str = ".probabilities";
-        let members = self.object("probabilities")?.0;
-        let mut probabilities: Vec<(String, f64)> = Vec::with_capacity(members.len());
-        let (mut sum, mut slack) = (0.0, 0.0);
-        let mut names = std::collections::HashSet::with_capacity(members.len());
-        for (name, raw) in &members {
-            if !names.insert(name) {
-                return wrong(PLACE, "a name stands twice");
-            }
-            // By the field: the names are the caller's words, and this text ends up in logs.
-            let probability = fraction(PLACE, raw)?;
-            sum += probability;
-            slack += FIGURE_SLACK;
-            probabilities.push((name.clone().into_owned(), probability));
-        }
-        if (sum - 1.0_f64).abs() > slack + ROUNDING {
-            return wrong(PLACE, "their sum is not 1");
-        }
-        Ok(probabilities)
-    }
-}
-
-/// The values of keys "0", "1", "2" …, in that order; `None` for any other keys.
-fn by_level<K: AsRef<str>, T>(members: Vec<(K, T)>) -> Option<Vec<T>> {
-    let count = members.len();
-    let mut levels: Vec<(usize, T)> = Vec::with_capacity(count);
-    for (key, value) in members {
-        let level: usize = key.as_ref().parse().ok()?;
-        // Parsing takes `+1` and `01` too; the wire has neither.
-        if level.to_string() != key.as_ref() {
-            return None;
-        }
-        levels.push((level, value));
-    }
-    levels.sort_by_key(|(level, _)| *level);
-    let in_a_row = levels.iter().zip(0..).all(|((level, _), n)| *level == n);
-    (in_a_row && count > 0).then(|| levels.into_iter().map(|(_, value)| value).collect())
-}
-
-fn number(place: &str, raw: &RawValue) -> Checked<f64> {
-    serde_json::from_str(raw.get()).map_err(|_| Wrong::new(place, "must be a number"))
-}
-
-fn fraction(place: &str, raw: &RawValue) -> Checked<f64> {
-    let number = number(place, raw)?;
-    if !(0.0..=1.0).contains(&number) {
-        return wrong(place, "must be within 0 and 1");
-    }
-    Ok(number)
-}
-
-fn is_known(kind: &str) -> bool {
-    [NOUL, CHOICE, SCORE, BOX].contains(&kind)
-}
-
-impl Wrong {
-    fn new(place: impl Into<String>, why: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            why: why.into(),
-        }
-    }
-}
-
-fn wrong<T>(place: impl Into<String>, why: impl Into<String>) -> Checked<T> {
-    Err(Wrong::new(place, why))
-}
-
-/// What one figure of two decimals may be off by.
-const FIGURE_SLACK: f64 = 0.01;
-
-/// What adding up a few hundred such figures may be off by.
-const ROUNDING: f64 = 1e-9;
-
 /// More than any reply of the hosted API has, and a bound on what a broken one costs.
 const MAX_UNASKED: usize = 1_024;
 
 /// Enough to see what is wrong.
 const MAX_WARNINGS: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -3,18 +3,18 @@
 //! The API has three shapes of `detail` (a list of issues, an object, a bare string), and what
 //! stands in front of it has its own (`error`, `message`, a page). A body that was cut is read as
 //! far as it goes. Issues echo the part of the request they are about in `input` and `ctx`: neither
-//! is ever read here, and [`redacted_body`] takes them out of the body itself.
+//! is ever read here, and [`redacted_body`](super::redacted_body) takes them out of the body itself.
 
 use std::fmt;
 
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
-use serde_json::Value;
 
 use crate::dialect::Fault;
 use crate::kind::{ErrorKind, classify_status};
 use crate::native::{cut, headline};
+use crate::system_one::redact::may_echo;
 
 /// Classifies a reply with a status of 300 or more. The body may be anything, cut or empty.
 ///
@@ -30,40 +30,21 @@ pub fn classify(status: u16, body: &[u8]) -> Fault {
     } else {
         Fault::new(kind)
     };
-    // Plain text is a proxy's or a page's; of a refused request it may be an echo.
-    let words = said.message().unwrap_or_else(|| match status {
-        422 => String::new(),
-        _ => headline(body),
+    let words = said.message(0).unwrap_or_else(|| {
+        // Plain text is a proxy's or a page's; of a refused request it may be an echo.
+        if said.whole || status == 422 {
+            String::new()
+        } else {
+            headline(body)
+        }
     });
     said.into_fault(fault, words)
-}
-
-/// The body of an error as it may be shown: without what it echoes of the request.
-///
-/// The values of `input`, `ctx`, `state` and `questions` become `[redacted]`, at any depth and in
-/// JSON within strings. A body of status 422, or one that holds an `input`, is withheld whole where
-/// it cannot be read as JSON: cut in the middle of an echo it would show half of it.
-#[must_use]
-pub fn redacted_body(status: u16, body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let Ok(mut value) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else {
-        return if !text.trim().is_empty() && (status == 422 || may_echo(&text)) {
-            WITHHELD.to_owned()
-        } else {
-            text.into_owned()
-        };
-    };
-    if redact(&mut value, 0) {
-        value.to_string()
-    } else {
-        text.into_owned()
-    }
 }
 
 /// The error in the body of a reply with a status below 300; `None` where it is none.
 pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
     let said = Said::read(body);
-    let message = said.message()?;
+    let message = said.message(0)?;
     let words = format!("no answers, but an error: {message}");
     Some(said.into_fault(Fault::new(ErrorKind::Decode), words))
 }
@@ -80,8 +61,9 @@ fn kind(status: u16, code: Option<&str>) -> ErrorKind {
 /// What an error body says, as far as it could be read.
 #[derive(Default)]
 struct Said {
+    /// Whether the body was JSON to its end.
+    whole: bool,
     code: Option<String>,
-    /// In the order in which the provider's own clients look.
     body: Option<String>,
     error: Option<String>,
     error_message: Option<String>,
@@ -104,58 +86,73 @@ impl Said {
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
         let mut said = Self::default();
         let mut reader = serde_json::Deserializer::from_slice(body);
-        let whole = At(Place::Body, &mut said).deserialize(&mut reader);
-        // An issue whose words did not come through says nothing.
-        said.issues.retain(|issue| issue.words.is_some());
-        if whole.is_err() {
-            // A string that is the whole body must be whole.
+        let whole = At(Place::Body, &mut said)
+            .deserialize(&mut reader)
+            .and_then(|()| reader.end());
+        said.whole = whole.is_ok();
+        if !said.whole {
+            // A line of text may begin with something in quotes.
             said.body = None;
         }
         said
     }
 
-    fn message(&self) -> Option<String> {
-        [
+    /// The message, in the order in which the provider's own clients look.
+    fn message(&self, wraps: usize) -> Option<String> {
+        let plain = [
             &self.body,
             &self.error,
             &self.error_message,
             &self.message,
             &self.detail,
             &self.detail_message,
-        ]
-        .into_iter()
-        .flatten()
-        .find(|text| !text.trim().is_empty())
-        .cloned()
-        .or_else(|| {
-            let issues: Vec<String> = self.issues.iter().map(Issue::text).collect();
-            (!issues.is_empty()).then(|| issues.join("; "))
-        })
-        // `max_tokens_exceeded` comes without any words.
-        .or_else(|| self.code.clone())
+        ];
+        plain
+            .into_iter()
+            .flatten()
+            .find_map(|text| unwrapped(text, wraps))
+            .or_else(|| {
+                let issues = self.issues.iter().filter_map(Issue::text);
+                let issues = issues.collect::<Vec<_>>().join("; ");
+                (!issues.is_empty()).then_some(issues)
+            })
+            // `max_tokens_exceeded` comes without any words.
+            .or_else(|| self.code.clone())
     }
 
     fn into_fault(self, mut fault: Fault, words: String) -> Fault {
         if let Some(code) = self.code {
-            fault = fault.with_code(escaped(cut(code)));
+            fault = fault.with_code(cut(escaped(code)));
         }
-        fault.with_message(escaped(cut(words)))
+        fault.with_message(cut(escaped(words)))
     }
 }
 
 impl Issue {
-    fn text(&self) -> String {
-        let words = self.words.as_deref().unwrap_or_default();
+    /// The issue in one line; `None` where its words did not come through, or hold an echo.
+    fn text(&self) -> Option<String> {
+        let words = unwrapped(self.words.as_deref()?, MAX_WRAPS)?;
         let place = match self.place.split_first() {
             Some((first, rest)) if first == "body" => rest,
             _ => &self.place[..],
         };
-        if place.is_empty() {
-            words.to_owned()
+        Some(if place.is_empty() {
+            words
         } else {
             format!("{}: {words}", place.join("."))
+        })
+    }
+}
+
+/// A message that may be shown: gateways put the provider's whole body into theirs, as text.
+fn unwrapped(text: &str, wraps: usize) -> Option<String> {
+    if text.trim_start().starts_with('{') && wraps < MAX_WRAPS {
+        let inner = Said::read(text.trim_start().as_bytes());
+        if let Some(message) = inner.message(wraps + 1) {
+            return Some(message);
         }
     }
+    (!may_echo(text)).then(|| text.to_owned())
 }
 
 /// Where in an error body the reader is.
@@ -312,59 +309,6 @@ impl<'de> Visitor<'de> for At<'_> {
     }
 }
 
-/// Takes out what echoes the request; says whether there was any.
-fn redact(value: &mut Value, wraps: usize) -> bool {
-    match value {
-        Value::Object(members) => {
-            let mut found = false;
-            for (name, member) in members.iter_mut() {
-                if ECHOES.contains(&name.as_str()) {
-                    *member = Value::String(REDACTED.to_owned());
-                    found = true;
-                } else {
-                    found |= redact(member, wraps);
-                }
-            }
-            found
-        }
-        Value::Array(elements) => {
-            let redacted = elements.iter_mut().map(|element| redact(element, wraps));
-            redacted.fold(false, |found, one| found | one)
-        }
-        // Gateways put the provider's whole body into their message, as text.
-        Value::String(text) => {
-            let inner = text.trim_start();
-            if !may_echo(inner) && !inner.starts_with(['{', '[']) {
-                return false;
-            }
-            match serde_json::from_str::<Value>(inner) {
-                Ok(mut inner) if wraps < MAX_WRAPS => {
-                    let found = redact(&mut inner, wraps + 1);
-                    if found {
-                        *text = inner.to_string();
-                    }
-                    found
-                }
-                _ if may_echo(inner) => {
-                    WITHHELD.clone_into(text);
-                    true
-                }
-                _ => false,
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether text that cannot be read as JSON may hold an echo all the same.
-fn may_echo(text: &str) -> bool {
-    ECHOES.iter().any(|name| {
-        text.match_indices(name).any(|(at, _)| {
-            text[..at].ends_with(['"', '\'']) // a name in JSON, or in a Python dict
-        })
-    })
-}
-
 /// The same text in one line: control characters are shown, not sent to a terminal.
 fn escaped(text: String) -> String {
     if !text.contains(char::is_control) {
@@ -381,21 +325,17 @@ fn escaped(text: String) -> String {
     shown
 }
 
-/// Members whose value is the caller's own request.
-const ECHOES: [&str; 4] = ["input", "ctx", "state", "questions"];
-
-const REDACTED: &str = "[redacted]";
-
-const WITHHELD: &str = "[withheld: it may hold request data]";
-
-/// How often a body may be wrapped in another's message.
-const MAX_WRAPS: usize = 3;
-
 /// As many issues as a person reads.
 const MAX_ISSUES: usize = 16;
+
+/// How often a body may be wrapped in another's message.
+const MAX_WRAPS: usize = 2;
 
 /// The provider's places have up to seven.
 const MAX_SEGMENTS: usize = 16;
 
 /// As much of a name as belongs in one line of a log.
 const SEGMENT_CHARS: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -221,3 +221,6 @@ fn not_a(wanted: &str, path: &str, raw: &RawValue) -> String {
 
 /// Room for the largest body the API takes, written with white space.
 const MAX_DOCUMENT_BYTES: usize = 48 << 20;
+
+#[cfg(test)]
+mod tests;

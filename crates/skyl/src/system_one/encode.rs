@@ -164,3 +164,6 @@ const PATH: &str = "/v1/systemone";
 
 /// The provider's documents (2026): 32 MiB for a body with pictures, the largest it speaks of.
 pub(super) const MAX_BODY_BYTES: usize = 32 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -167,10 +167,10 @@ pub(super) fn no_duplicates(json: &str) -> Result<(), Option<String>> {
         found: None,
     };
     let mut reader = serde_json::Deserializer::from_str(json);
-    match Seed(&mut walk).deserialize(&mut reader) {
-        Ok(()) => Ok(()),
-        Err(_) => Err(walk.found),
-    }
+    let whole = Seed(&mut walk)
+        .deserialize(&mut reader)
+        .and_then(|()| reader.end());
+    whole.map_err(|_| walk.found)
 }
 
 /// What is wrong with a text of which [`no_duplicates`] said so.
@@ -300,3 +300,6 @@ pub(super) const MAX_DEPTH: usize = 100;
 
 /// As much of a name as belongs in one line of a log.
 const SEGMENT_CHARS: usize = 64;
+
+#[cfg(test)]
+mod tests;

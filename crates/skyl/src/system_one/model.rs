@@ -58,3 +58,6 @@ fn model(body: &Bytes, raw: &RawValue) -> Option<Model> {
         raw: body.slice_ref(raw.get().as_bytes()),
     })
 }
+
+#[cfg(test)]
+mod tests;

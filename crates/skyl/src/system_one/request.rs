@@ -109,3 +109,6 @@ fn merged(old: &Content, new: Content) -> Content {
         _ => new,
     }
 }
+
+#[cfg(test)]
+mod tests;

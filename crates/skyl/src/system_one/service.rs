@@ -8,7 +8,7 @@ use crate::client::Service;
 use crate::dialect::{Fault, Head, bearer};
 use crate::key::ApiKey;
 use crate::kind::ErrorKind;
-use crate::system_one::detail;
+use crate::system_one::{detail, redact};
 
 /// Where System One is, and the key for it.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Service for SystemOne {
     }
 
     fn kept_body(&self, status: u16, body: &[u8]) -> Option<String> {
-        (!body.is_empty()).then(|| detail::redacted_body(status, body))
+        (!body.is_empty()).then(|| redact::redacted_body(status, body))
     }
 
     fn hint_scope(&self) -> HintScope {

@@ -173,3 +173,6 @@ fn mentions(value: &Value, words: &str) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -124,3 +124,6 @@ impl io::Write for Count {
 
 /// What the model is told around every request.
 const BASE_TOKENS: u64 = 239;
+
+#[cfg(test)]
+mod tests;

@@ -267,3 +267,6 @@ const LEVELS: std::ops::RangeInclusive<usize> = 1..=10;
 
 /// The parts of a request that have a type of their own.
 const OWN_FIELDS: [&str; 4] = ["state", "model", "questions", "assets"];
+
+#[cfg(test)]
+mod tests;
