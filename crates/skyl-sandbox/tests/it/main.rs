@@ -18,3 +18,4 @@ mod stream;
 mod support;
 mod tls;
 mod typesafe;
+mod typesafe_shapes;
