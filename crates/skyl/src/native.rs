@@ -1,8 +1,9 @@
-//! What the two native protocols, Anthropic's and Google's, have in common.
+//! What the native protocols, Anthropic's, Google's and OpenAI's own, have in common.
 //!
-//! Both know two speakers instead of three roles, want a tool's results beside each other and in
-//! front of everything else, and take pictures as base64 or by address. What they share about
-//! that stands here once; everything they do differently stands in their own folders.
+//! The first two know two speakers instead of three roles, want a tool's results beside each other
+//! and in front of everything else, and take pictures as base64 or by address; the third ties
+//! results to calls and names its items as they do. What they share stands here once; everything
+//! they do differently stands in their own folders.
 
 mod history;
 mod ids;

@@ -27,6 +27,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) speaker: Speaker,
     /// Tool results with the number of the call they answer, in the order of the calls.
     pub(crate) results: Vec<(usize, &'a ToolResult)>,
+    /// Tool results of calls that are not here; see [`History::read_open`].
+    pub(crate) strays: Vec<&'a ToolResult>,
     /// Everything else, in order.
     pub(crate) pieces: Vec<Piece<'a>>,
 }
@@ -57,6 +59,24 @@ impl<'a> History<'a> {
     /// # Errors
     /// A [`Fault`] of kind `BadRequest` where a result names a call that does not come before it.
     pub(crate) fn read(messages: &'a [Message]) -> Result<Self, Fault> {
+        let (history, stray) = Self::gather(messages);
+        match stray {
+            Some((m, p, result)) => Err(Fault::new(ErrorKind::BadRequest).with_message(format!(
+                "message {m} part {p}: no earlier tool call has the id `{}`",
+                result.call_id
+            ))),
+            None => Ok(history),
+        }
+    }
+
+    /// Reads a conversation whose beginning the provider keeps: the calls may stand there.
+    pub(crate) fn read_open(messages: &'a [Message]) -> Self {
+        Self::gather(messages).0
+    }
+
+    /// The conversation, and the first result in it that names no call.
+    fn gather(messages: &'a [Message]) -> (Self, Option<(usize, usize, &'a ToolResult)>) {
+        let mut stray = None;
         let mut history = Self {
             turns: Vec::new(),
             calls: Vec::new(),
@@ -73,6 +93,7 @@ impl<'a> History<'a> {
                     history.turns.push(Turn {
                         speaker,
                         results: Vec::new(),
+                        strays: Vec::new(),
                         pieces: Vec::new(),
                     });
                     let Some(turn) = history.turns.last_mut() else {
@@ -85,13 +106,12 @@ impl<'a> History<'a> {
                 let mut call = None;
                 match part {
                     Part::ToolResult(result) => {
-                        let number = answers.take(&result.call_id).ok_or_else(|| {
-                            Fault::new(ErrorKind::BadRequest).with_message(format!(
-                                "message {m} part {p}: no earlier tool call has the id `{}`",
-                                result.call_id
-                            ))
-                        })?;
-                        turn.results.push((number, result));
+                        if let Some(number) = answers.take(&result.call_id) {
+                            turn.results.push((number, result));
+                        } else {
+                            stray = stray.or(Some((m, p, result)));
+                            turn.strays.push(result);
+                        }
                         continue;
                     }
                     Part::ToolCall(made) => {
@@ -114,7 +134,7 @@ impl<'a> History<'a> {
         for turn in &mut history.turns {
             turn.results.sort_by_key(|(call, _)| *call);
         }
-        Ok(history)
+        (history, stray)
     }
 }
 

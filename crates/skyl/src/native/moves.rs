@@ -6,7 +6,7 @@ use crate::anthropic::Anthropic;
 use crate::dialect::{Dialect, Mode, harness};
 use crate::gemini::Gemini;
 use crate::message::{Message, Role};
-use crate::openai::{OpenAi, OpenAiCompatible};
+use crate::openai::{OpenAi, OpenAiCompatible, Responses};
 use crate::request::Request;
 
 fn dialects() -> Vec<Box<dyn Dialect>> {
@@ -15,6 +15,7 @@ fn dialects() -> Vec<Box<dyn Dialect>> {
         Box::new(OpenAiCompatible::new("http://localhost:8000/v1")),
         Box::new(Anthropic::new("sk-ant-test-0123456789")),
         Box::new(Gemini::new("AIza-test-0123456789")),
+        Box::new(Responses::new("sk-test-0123456789")),
     ]
 }
 
@@ -36,6 +37,15 @@ fn answer(dialect: &dyn Dialect, turn: usize) -> Vec<u8> {
                 {"functionCall": {"name": "tide", "args": {"turn": turn}}, "thoughtSignature": "c2lnbmVk"},
                 {"functionCall": {"name": "moon"}},
             ]}}],
+        }),
+        "responses" => json!({
+            "id": format!("resp_{turn}"), "object": "response", "status": "completed", "output": [
+                {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2lnbmVk"},
+                {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Asking both."}]},
+                {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "tide",
+                 "arguments": format!("{{\"turn\":{turn}}}")},
+                {"type": "function_call", "id": "fc_2", "call_id": "call_2", "name": "moon", "arguments": ""},
+            ],
         }),
         // Kimi's ids, and those of a server that numbers the calls of every answer from zero.
         name => {
@@ -119,6 +129,19 @@ fn tied(dialect: &dyn Dialect, body: &Value) -> Vec<(String, String)> {
                 }
             }
         }
+        "responses" => {
+            for item in list(&body["input"]) {
+                match item["type"].as_str() {
+                    Some("function_call") => {
+                        open.push((text(&item["call_id"]), text(&item["name"])));
+                    }
+                    Some("function_call_output") => {
+                        answer(&mut open, &text(&item["call_id"]), text(&item["output"]));
+                    }
+                    _ => {}
+                }
+            }
+        }
         _ => {
             for message in list(&body["messages"]) {
                 for call in list(&message["tool_calls"]) {
@@ -164,7 +187,7 @@ fn a_conversation_moves_from_any_provider_to_any_other() {
             let body: Value = serde_json::from_slice(&encoded.body).unwrap();
             assert_eq!(tied(&*to, &body), expected(1), "{pair}");
             // Signatures go home and nowhere else, and that is said.
-            let signed = matches!(from.name(), "anthropic" | "gemini");
+            let signed = matches!(from.name(), "anthropic" | "gemini" | "responses");
             let at_home = from.family() == to.family();
             assert_eq!(
                 body.to_string().contains("c2lnbmVk"),
@@ -188,6 +211,6 @@ fn a_conversation_with_turns_of_every_provider_goes_on_with_each() {
             .encode(&request.clone().user("go on"), Mode::Stream)
             .unwrap();
         let body: Value = serde_json::from_slice(&encoded.body).unwrap();
-        assert_eq!(tied(&**to, &body), expected(8), "{}", to.name());
+        assert_eq!(tied(&**to, &body), expected(10), "{}", to.name());
     }
 }

@@ -109,7 +109,7 @@ impl Chat {
     }
 
     /// Adds what the server's address and account ask of every request.
-    fn address(&self, mut encoded: Encoded) -> Result<Encoded, Fault> {
+    pub(super) fn address(&self, mut encoded: Encoded) -> Result<Encoded, Fault> {
         encoded.path.push_str(&self.query);
         for (name, value) in &self.headers {
             let text = HeaderValue::from_str(value)

@@ -200,9 +200,12 @@ fn named(word: &str) -> Option<ErrorKind> {
         | "capacity_exceeded" => ErrorKind::RateLimit,
         "context_length_exceeded" | "exceed_context_size_error" => ErrorKind::ContextLength,
         "model_not_found" | "not_found_error" | "not_found" => ErrorKind::NotFound,
-        "content_filter" | "content_policy_violation" | "responsibleaipolicyviolation" => {
-            ErrorKind::Refusal
-        }
+        "content_filter"
+        | "content_policy_violation"
+        | "image_content_policy_violation"
+        | "misalignment_policy_violation"
+        | "bio_policy"
+        | "responsibleaipolicyviolation" => ErrorKind::Refusal,
         "server_error" | "internalservererror" | "internal_server_error" | "provider_unavailable" => {
             ErrorKind::Server
         }
@@ -225,7 +228,13 @@ fn hinted(word: &str) -> Option<ErrorKind> {
         | "unsupported_parameter"
         | "string_above_max_length"
         | "request_too_large"
+        | "data_residency_mismatch"
+        | "failed_to_download_image"
         | "tool_use_failed" => Some(ErrorKind::BadRequest),
+        // Twelve codes for a picture that cannot be read, and more to come.
+        _ if word.starts_with("image_") || word.ends_with("_image") || word.contains("_image_") => {
+            Some(ErrorKind::BadRequest)
+        }
         "notfounderror" => Some(ErrorKind::NotFound),
         "authenticationerror" => Some(ErrorKind::Auth),
         _ => None,

@@ -108,7 +108,7 @@ pub(super) fn unknown_part() -> Warning {
 }
 
 /// The text of a body, or why there is none.
-fn json(body: &[u8]) -> Result<&str, Fault> {
+pub(super) fn json(body: &[u8]) -> Result<&str, Fault> {
     let body = body
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(body)
@@ -123,7 +123,7 @@ fn json(body: &[u8]) -> Result<&str, Fault> {
 }
 
 /// A body that is JSON, but not an object: nothing, an error in a list, or who knows what.
-fn no_object_at_all(head: &Head<'_>, text: &str) -> Fault {
+pub(super) fn no_object_at_all(head: &Head<'_>, text: &str) -> Fault {
     if text == "null" {
         return Fault::empty_response();
     }

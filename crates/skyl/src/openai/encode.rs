@@ -311,7 +311,7 @@ fn content(mut pieces: Vec<Piece<'_>>) -> Option<Content<'_>> {
     }
 }
 
-fn url(image: &Image) -> Cow<'_, str> {
+pub(super) fn url(image: &Image) -> Cow<'_, str> {
     match image {
         Image::Url(url) => Cow::Borrowed(url),
         Image::Data { media_type, data } => {
@@ -323,7 +323,7 @@ fn url(image: &Image) -> Cow<'_, str> {
 }
 
 /// A result's text. The protocol has no field for failure, so the words have to say it.
-fn told(result: &ToolResult) -> Cow<'_, str> {
+pub(super) fn told(result: &ToolResult) -> Cow<'_, str> {
     match (result.is_error, result.content.is_empty()) {
         (false, _) => Cow::Borrowed(&result.content),
         (true, true) => Cow::Borrowed("error"),
@@ -353,7 +353,7 @@ fn tool(tool: &Tool) -> ToolSpec<'_> {
     }
 }
 
-fn no_arguments() -> Value {
+pub(super) fn no_arguments() -> Value {
     json!({"type": "object", "properties": {}})
 }
 

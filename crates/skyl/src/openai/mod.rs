@@ -4,7 +4,8 @@
 //! vLLM, Ollama and so on. Both are one codec with a few settings apart, because a server that
 //! resembles OpenAI today differs from it tomorrow, and OpenAI's own answers come through proxies
 //! that bend them. So what is *sent* follows the reference to the letter, and what comes *back* is
-//! read with doubt.
+//! read with doubt. [`Responses`] is OpenAI's other API, a dialect of its own that shares addresses,
+//! errors and lists of models with these two.
 //!
 //! # What is sent
 //!
@@ -48,12 +49,14 @@ mod calls;
 mod chat;
 mod classify;
 mod compatible;
+mod date;
 mod decode;
 mod details;
 mod encode;
 mod ids;
 mod presets;
 mod quirks;
+mod responses;
 mod stop;
 mod stream;
 mod wire;
@@ -67,6 +70,7 @@ use crate::request::Request;
 
 pub use crate::openai::compatible::OpenAiCompatible;
 pub use crate::openai::presets::{Preset, presets};
+pub use crate::openai::responses::Responses;
 
 /// OpenAI's Chat Completions API.
 ///

@@ -1,14 +1,11 @@
 //! Streams: chunks in, events out.
 
-use std::time::{Duration, SystemTime};
-
-use http::{HeaderValue, header};
-use skyl_retry::Hint;
-use skyl_retry::hint::parse_retry_after;
+use std::time::SystemTime;
 
 use crate::dialect::lenient::is_blank;
 use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
 use crate::openai::calls::Calls;
+use crate::openai::date::ServerDate;
 use crate::openai::decode::{is_error, more_choices, read, unknown_part};
 use crate::openai::details::Details;
 use crate::openai::wire::{Body, Choice, Words};
@@ -20,7 +17,7 @@ use crate::sink::Sink;
 #[derive(Debug, Default)]
 pub(super) struct ChatStream {
     /// When the reply began, by the server's clock: what dates in its errors are read against.
-    date: Option<HeaderValue>,
+    date: ServerDate,
     calls: Calls,
     /// The first word on why the model stopped.
     finish: Option<String>,
@@ -45,7 +42,7 @@ impl ChatStream {
     pub(super) fn new(head: &Head<'_>, keeper: Option<&str>) -> Self {
         Self {
             keeper: keeper.map(str::to_owned),
-            date: head.headers.get(header::DATE).cloned(),
+            date: ServerDate::of(head),
             ..Self::default()
         }
     }
@@ -196,14 +193,7 @@ impl ChatStream {
     }
 
     fn wall(&self) -> Option<SystemTime> {
-        // Read against the epoch, the wait until a date is the date.
-        let date = parse_retry_after(self.date.as_ref()?.as_bytes(), SystemTime::UNIX_EPOCH);
-        match date {
-            Hint::Wait(since) if since > Duration::ZERO => {
-                SystemTime::UNIX_EPOCH.checked_add(since)
-            }
-            _ => None,
-        }
+        self.date.wall()
     }
 
     fn tell_stop(&self, sink: &mut Sink) {

@@ -1,3 +1,7 @@
+use std::time::Duration;
+
+use skyl_retry::Hint;
+
 use super::*;
 
 const BOOM: &str = r#"{"message":"boom","type":"server_error"}"#;
