@@ -31,10 +31,16 @@ impl Service for SystemOne {
     }
 
     fn authorize(&self, headers: &mut HeaderMap) -> Result<(), Fault> {
-        // A header could carry the space of a key pasted in two halves; the server would answer
-        // that there is no key.
-        if self.key.expose().contains(char::is_whitespace) {
-            return Err(Fault::new(ErrorKind::Auth).with_message("the API key holds white space"));
+        // A header could carry the space of a key pasted in two halves, or its stray quote; the
+        // server would only answer that there is no such key.
+        if !self
+            .key
+            .expose()
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic())
+        {
+            return Err(Fault::new(ErrorKind::Auth)
+                .with_message("the API key holds white space or a character no key has"));
         }
         headers.insert(header::AUTHORIZATION, bearer(&self.key)?);
         Ok(())

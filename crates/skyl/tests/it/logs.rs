@@ -24,13 +24,13 @@ thread_local! {
 /// what somebody still wants to hear.
 struct Lines;
 
-fn listen() {
+pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| tracing::subscriber::set_global_default(Lines).unwrap());
     HEARD.with_borrow_mut(Vec::clear);
 }
 
-fn heard() -> Vec<String> {
+pub(crate) fn heard() -> Vec<String> {
     HEARD.with_borrow(Clone::clone)
 }
 

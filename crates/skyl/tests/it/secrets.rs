@@ -24,7 +24,7 @@ fn client(server: &Raw) -> (Client, crate::support::Events) {
 }
 
 /// Everything an error can print.
-fn prints(error: &Error) -> String {
+pub(crate) fn prints(error: &Error) -> String {
     let mut all = format!(
         "{error} {error:?} {error:#?} {:?} {:?} {:?} {:?} {:?}",
         error.message(),

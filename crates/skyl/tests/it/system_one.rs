@@ -1,6 +1,9 @@
 //! System One over real sockets.
 
+mod answers;
+mod failures;
 mod hints;
 mod retries_and_budgets;
+mod setup;
 mod support;
 mod twice;
