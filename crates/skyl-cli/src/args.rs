@@ -8,6 +8,7 @@
     reason = "these comments are the help people read in terminals"
 )]
 
+mod ask;
 mod connection;
 mod retry;
 
@@ -22,6 +23,7 @@ use skyl_sandbox::{DEFAULT_KEY, Script};
 
 use crate::moment::{self, Moment};
 
+pub(crate) use self::ask::{AskArgs, Asked, AskedKind, QuestionArgs};
 pub(crate) use self::connection::{ConnectionArgs, EventSink, Secret, WatchArgs};
 pub(crate) use self::retry::{PolicyArgs, TimeArgs, count, length, over_cap, switch};
 
@@ -47,6 +49,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Send one prompt and print the answer
     Chat(Box<ChatArgs>),
+    /// Ask System One about a state, once or for every line of a file
+    Ask(Box<AskArgs>),
     /// List the models a provider offers
     Models(Box<ModelsArgs>),
     /// Run the fake providers that fail on demand
@@ -253,13 +257,14 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const REQUEST: &str = "Request";
+pub(crate) const BATCH: &str = "Batch";
 pub(crate) const RETRIES: &str = "Retries";
 pub(crate) const TIMES: &str = "Times";
 pub(crate) const OUTPUT: &str = "Output";
 
 const AFTER_HELP: &str = "\
-Without a provider, `skyl chat` answers from a sandbox inside the program: no key, no network, no
-bill. `skyl COMMAND --help` says more.
+Without a provider, `skyl chat` and `skyl ask` answer from a sandbox inside the program: no key, no
+network, no bill. `skyl COMMAND --help` says more.
 
 Exit codes: 0 ok · 1 usage or internal · 2 refused before anything was sent · 3 authentication
 4 the request · 5 rate limit or quota · 6 the provider · 7 network, time, certificate

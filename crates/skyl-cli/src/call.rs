@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use skyl::{CallOptions, Client, ClientBuilder, ErrorKind, HookEvent};
+use skyl::openai::Preset;
+use skyl::{ApiKey, CallOptions, Client, ClientBuilder, ErrorKind, HookEvent};
 use skyl_retry::RetryPolicy;
 use skyl_sandbox::{DEFAULT_KEY, Sandbox, Script};
 
@@ -27,24 +28,35 @@ pub(crate) struct Watch<'a> {
     pub(crate) events: Option<&'a EventSink>,
 }
 
-/// A client, told of on standard error and in event lines.
-pub(crate) struct Caller {
-    pub(crate) client: Client,
-    headers: Vec<Header>,
+/// What stands around every call: where it goes, and the people who watch it.
+pub(crate) struct Stage {
+    preset: Option<&'static Preset>,
+    base_url: Option<String>,
+    key: Option<ApiKey>,
     key_source: Option<Source>,
+    pub(crate) headers: Vec<Header>,
     live: Arc<Live>,
     events: Option<Arc<Events>>,
     stderr: Stderr,
     /// Answers for as long as it is here.
-    _sandbox: Option<Sandbox>,
+    sandbox: Option<Sandbox>,
 }
 
-impl Caller {
-    /// Makes the client, and starts the sandbox where that is who answers.
-    pub(crate) async fn open(
+/// Whether attempts are told of on standard error while they happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// There is one call, and somebody waits for it.
+    Live,
+    /// There are many calls beside each other.
+    Not,
+}
+
+impl Stage {
+    /// Opens the event lines, and starts the sandbox where that is who answers; `mount` is the path
+    /// of the provider it plays.
+    pub(crate) async fn set(
         connection: &Connection,
-        policy: RetryPolicy,
-        times: Times,
+        mount: &str,
         watch: Watch<'_>,
         context: &Context,
     ) -> Result<Self, Failure> {
@@ -62,9 +74,6 @@ impl Caller {
         } else {
             None
         };
-        let sandbox_url = sandbox
-            .as_ref()
-            .map(|sandbox| sandbox.base_url("/openai/v1"));
         let given = connection.key.as_ref();
         let key = given
             .map(|key| key.value.clone())
@@ -76,58 +85,51 @@ impl Caller {
             let warning = "warning: a key under 8 bytes cannot be kept out of what a server echoes";
             context.stderr.line(Tone::Plain, warning);
         }
-        let target = Target {
-            preset: connection.preset,
-            base_url: sandbox_url.as_deref().or(connection.base_url.as_deref()),
-            key: key.as_ref(),
+        let base_url = match &sandbox {
+            Some(sandbox) => Some(sandbox.base_url(mount)),
+            None => connection.base_url.clone(),
         };
-        let mut builder = connection.provider.connect(&target)?.policy(policy);
-        if sandbox.is_some() {
-            builder = unproxied(builder);
-        }
-        if let Some(timeout) = times.timeout {
-            // It is a stream's limit to the first content as well.
-            builder = builder.attempt_timeout(timeout);
-        }
-        if let Some(timeout) = times.connect_timeout {
-            builder = builder.connect_timeout(timeout);
-        }
-        if let Some(timeout) = times.idle_timeout {
-            builder = builder.idle_timeout(timeout);
-        }
-        if let Some(timeout) = times.deadline {
-            builder = builder.total_timeout(timeout);
-        }
-        let live = Arc::new(Live::new(context.stderr.clone()));
-        let hook = {
-            let (live, events) = (live.clone(), events.clone());
-            move |event: &HookEvent<'_>| {
-                live.attempt(event);
-                if let Some(events) = &events {
-                    events.write(event);
-                }
-            }
-        };
-        let client = builder.hook(hook).build().map_err(unbuilt)?;
         Ok(Self {
-            client,
-            headers: connection.headers.clone(),
+            preset: connection.preset,
+            base_url,
+            key,
             key_source: given.map(|key| key.source),
-            live,
+            headers: connection.headers.clone(),
+            live: Arc::new(Live::new(context.stderr.clone())),
             events,
             stderr: context.stderr.clone(),
-            _sandbox: sandbox,
+            sandbox,
         })
     }
 
-    /// Options of a call: the given headers, and an end when somebody interrupts.
-    pub(crate) fn options(&self, interrupt: &Interrupt) -> CallOptions {
-        let options = CallOptions::new().cancel_on(interrupt.wait());
-        self.headers
-            .iter()
-            .fold(options, |options, Header { name, value }| {
-                options.header(name.as_str(), value.as_str())
-            })
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target {
+            preset: self.preset,
+            base_url: self.base_url.as_deref(),
+            key: self.key.as_ref(),
+        }
+    }
+
+    /// Whether calls go to a port inside this program, of which a proxy of the environment knows
+    /// nothing.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    /// What a client tells of its attempts.
+    pub(crate) fn hook(
+        &self,
+        told: Told,
+    ) -> impl for<'e> Fn(&HookEvent<'e>) + Send + Sync + 'static {
+        let (live, events) = (self.live.clone(), self.events.clone());
+        move |event| {
+            if told == Told::Live {
+                live.attempt(event);
+            }
+            if let Some(events) = &events {
+                events.write(event);
+            }
+        }
     }
 
     /// Runs a call with the countdown beside it.
@@ -159,6 +161,63 @@ impl Caller {
                 .extend(source.map(|source| format!("the key came from {source}")));
         }
         failure
+    }
+}
+
+/// A chat client on its stage.
+pub(crate) struct Caller {
+    pub(crate) client: Client,
+    stage: Stage,
+}
+
+impl Caller {
+    /// Makes the client, and starts the sandbox where that is who answers.
+    pub(crate) async fn open(
+        connection: &Connection,
+        policy: RetryPolicy,
+        times: Times,
+        watch: Watch<'_>,
+        context: &Context,
+    ) -> Result<Self, Failure> {
+        let stage = Stage::set(connection, "/openai/v1", watch, context).await?;
+        let target = stage.target();
+        let mut builder = connection.provider.connect(&target)?.policy(policy);
+        if stage.is_inside() {
+            builder = unproxied(builder);
+        }
+        if let Some(timeout) = times.timeout {
+            // It is a stream's limit to the first content as well.
+            builder = builder.attempt_timeout(timeout);
+        }
+        if let Some(timeout) = times.connect_timeout {
+            builder = builder.connect_timeout(timeout);
+        }
+        if let Some(timeout) = times.idle_timeout {
+            builder = builder.idle_timeout(timeout);
+        }
+        if let Some(timeout) = times.deadline {
+            builder = builder.total_timeout(timeout);
+        }
+        let client = builder.hook(stage.hook(Told::Live)).build();
+        let client = client.map_err(unbuilt)?;
+        Ok(Self { client, stage })
+    }
+
+    /// Options of a call: the given headers, and an end when somebody interrupts.
+    pub(crate) fn options(&self, interrupt: &Interrupt) -> CallOptions {
+        let options = CallOptions::new().cancel_on(interrupt.wait());
+        let headers = self.stage.headers.iter();
+        headers.fold(options, |options, Header { name, value }| {
+            options.header(name.as_str(), value.as_str())
+        })
+    }
+
+    /// Runs a call with the countdown beside it.
+    pub(crate) fn beside<T>(
+        &self,
+        call: impl Future<Output = Result<T, Failure>>,
+    ) -> impl Future<Output = Result<T, Failure>> {
+        self.stage.beside(call)
     }
 }
 
@@ -198,7 +257,7 @@ fn unproxied(builder: ClientBuilder) -> ClientBuilder {
 }
 
 /// What a client refuses to be made of came from flags and variables.
-fn unbuilt(error: skyl::Error) -> Failure {
+pub(crate) fn unbuilt(error: skyl::Error) -> Failure {
     match error.message() {
         Some(message) if error.kind() == ErrorKind::BadRequest => Failure::usage(message),
         _ => error.into(),

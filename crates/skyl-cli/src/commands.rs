@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod explain;

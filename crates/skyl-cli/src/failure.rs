@@ -15,10 +15,14 @@ pub(crate) enum Failure {
     Arguments { message: String, rendered: String },
     /// Ours, or the machine's.
     Internal(String),
+    /// The request's: it cannot be sent to this provider as it is, and was not.
+    Refused { provider: &'static str, why: String },
     /// The call's.
     Call(Box<FailedCall>),
     /// Somebody asked the program to stop while no call was under way.
     Interrupted,
+    /// Everything has been said already; what is left is the code.
+    Told(Exit),
     /// Nobody reads standard output any more: no failure to tell anyone of.
     OutputClosed,
 }
@@ -67,8 +71,14 @@ impl Failure {
             Self::Usage(message) | Self::Arguments { message, .. } | Self::Internal(message) => {
                 message.clone()
             }
+            // As the client says it of what it refuses itself.
+            Self::Refused { provider, why } => {
+                let kind = ErrorKind::BadRequest.text();
+                format!("skyl: {provider}: {kind}: {why}")
+            }
             Self::Call(call) => call.error.to_string(),
             Self::Interrupted => format!("skyl: {}", ErrorKind::Cancelled.text()),
+            Self::Told(_) => "not everything was answered".to_owned(),
             Self::OutputClosed => "standard output is closed".to_owned(),
         }
     }
@@ -76,6 +86,8 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) | Self::Arguments { .. } | Self::Internal(_) => Exit::Usage,
+            Self::Refused { .. } => Exit::Refused,
+            Self::Told(exit) => *exit,
             Self::Call(call) => Exit::of(&call.error),
             Self::Interrupted => Exit::Interrupted,
             // A reader that has seen enough is no error, as with every other filter.

@@ -8,7 +8,20 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use skyl::{Attempt, Error, ErrorKind, ToolCall, Usage, Warning};
 
+use crate::escape;
 use crate::failure::{FailedCall, Failure};
+
+/// A value as JSON on one line that a terminal does not obey.
+pub(crate) fn line(value: &impl Serialize) -> Result<String, Failure> {
+    let mut json = serde_json::to_string(value)
+        .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
+    // What a server wrote may be taken over as it is, spread over lines. Inside strings JSON has no
+    // such characters: they stand between its parts, where one white space is as good as another.
+    if json.contains(['\n', '\r', '\t']) {
+        json = json.replace(['\n', '\r', '\t'], " ");
+    }
+    Ok(escape::json(&json).into_owned())
+}
 
 /// The one object of a failure.
 #[derive(Debug, Serialize)]
@@ -39,7 +52,14 @@ impl<'a> FailureObject<'a> {
             Failure::Call(call) => Self::of_call(call),
             Failure::Usage(_) | Failure::Arguments { .. } => Self::local("usage", failure),
             Failure::Interrupted => Self::local(ErrorKind::Cancelled.as_str(), failure),
-            Failure::Internal(_) | Failure::OutputClosed => Self::local("internal", failure),
+            Failure::Refused { provider, .. } => {
+                let mut object = Self::local(ErrorKind::BadRequest.as_str(), failure);
+                object.error.provider = Some(provider);
+                object
+            }
+            Failure::Internal(_) | Failure::OutputClosed | Failure::Told(_) => {
+                Self::local("internal", failure)
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod events;
 mod exit;
 mod failure;
 mod file;
+mod input;
 mod interrupt;
 mod json;
 mod live;

@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
-use crate::commands::{chat, completions, explain, models, sandbox, schedule};
+use crate::commands::{ask, chat, completions, explain, models, sandbox, schedule};
 use crate::env::Env;
 use crate::escape;
 use crate::exit::Exit;
@@ -104,6 +104,7 @@ fn start(command: Command, context: &Context) -> Result<(), Failure> {
             wait(async |interrupt| sandbox::run(&args, *form, stdout, stderr, &interrupt).await)
         }
         Command::Chat(args) => wait(async |interrupt| chat::run(&args, context, &interrupt).await),
+        Command::Ask(args) => wait(async |interrupt| ask::run(&args, context, &interrupt).await),
         Command::Models(args) => {
             wait(async |interrupt| models::run(&args, context, &interrupt).await)
         }
@@ -123,7 +124,7 @@ fn wait(work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>) -> Result<(), 
 }
 
 const MISSING: &str =
-    "a command is missing: chat, models, sandbox, schedule, explain or completions";
+    "a command is missing: chat, ask, models, sandbox, schedule, explain or completions";
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,7 @@ use crate::settings::Source;
 /// A provider, as the command line knows it.
 pub(crate) struct Provider {
     pub(crate) name: &'static str,
+    api: Option<Api>,
     /// Where a key comes from without a flag, the first first.
     pub(crate) key_vars: &'static [&'static str],
     pub(crate) key_rule: KeyRule,
@@ -24,7 +25,41 @@ pub(crate) struct Provider {
     pub(crate) needs_base_url: bool,
     /// The model asked where none is named; `None` where one must be.
     pub(crate) default_model: Option<&'static str>,
+    /// How a chat client is made.
     connect: Option<fn(&Target<'_>) -> ClientBuilder>,
+}
+
+/// What a provider is asked: who takes a chat takes no System One questions, and the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    Chat,
+    SystemOne,
+}
+
+impl Api {
+    /// Who is asked where an address is given and no provider.
+    pub(crate) fn at_an_address(self) -> &'static Provider {
+        match self {
+            Self::Chat => &COMPAT,
+            Self::SystemOne => &TYPESAFE,
+        }
+    }
+
+    /// A provider to name for a sandbox that runs elsewhere.
+    pub(crate) const fn example(self) -> &'static str {
+        match self {
+            Self::Chat => OPENAI.name,
+            Self::SystemOne => TYPESAFE.name,
+        }
+    }
+
+    /// The command for those who asked the other API.
+    const fn command(self) -> &'static str {
+        match self {
+            Self::Chat => "skyl chat",
+            Self::SystemOne => "skyl ask",
+        }
+    }
 }
 
 /// Whether a provider answers without a key.
@@ -55,7 +90,12 @@ impl Provider {
         self.name == SANDBOX.name
     }
 
-    /// A client of this provider.
+    /// Whether this version can ask it. System One has one client, which needs no row of its own.
+    fn is_there(&self) -> bool {
+        self.connect.is_some() || self.api == Some(Api::SystemOne)
+    }
+
+    /// A chat client of this provider.
     pub(crate) fn connect(&self, target: &Target<'_>) -> Result<ClientBuilder, Failure> {
         let connect = self.connect.ok_or_else(|| not_yet(self, "this version"))?;
         Ok(connect(target))
@@ -68,14 +108,21 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// Finds a provider by name.
-pub(crate) fn find(name: &str, source: Source) -> Result<&'static Provider, Failure> {
+/// Finds a provider of an API by name.
+pub(crate) fn find(name: &str, source: Source, api: Api) -> Result<&'static Provider, Failure> {
     match PROVIDERS.iter().find(|provider| provider.name == name) {
-        Some(provider) if provider.connect.is_some() => Ok(provider),
-        Some(provider) => Err(not_yet(provider, source)),
+        Some(provider) => match provider.api {
+            Some(other) if other != api => Err(Failure::usage(format!(
+                "{source}: {name} goes with `{}`; here there are {}",
+                other.command(),
+                available(api)
+            ))),
+            _ if provider.is_there() => Ok(provider),
+            _ => Err(not_yet(provider, source)),
+        },
         None => Err(Failure::usage(format!(
             "{source}: no provider is called `{name}`; there are {}",
-            available()
+            available(api)
         ))),
     }
 }
@@ -99,14 +146,14 @@ fn not_yet(provider: &Provider, source: impl fmt::Display) -> Failure {
     Failure::usage(format!(
         "{source}: {} is not available yet; there are {}",
         provider.name,
-        available()
+        available(Api::Chat)
     ))
 }
 
-fn available() -> String {
+fn available(api: Api) -> String {
     let names: Vec<&str> = PROVIDERS
         .iter()
-        .filter(|provider| provider.connect.is_some())
+        .filter(|provider| provider.is_there() && provider.api.is_none_or(|its| its == api))
         .map(|provider| provider.name)
         .collect();
     listed(&names)
@@ -159,6 +206,8 @@ fn compatible(target: &Target<'_>) -> ClientBuilder {
 /// Inside this program: no key, no network beyond the machine, no bill. It speaks OpenAI's words.
 pub(crate) static SANDBOX: Provider = Provider {
     name: "sandbox",
+    // Its server plays everybody.
+    api: None,
     key_vars: &[],
     key_rule: KeyRule::Optional,
     base_url_vars: &[],
@@ -170,6 +219,7 @@ pub(crate) static SANDBOX: Provider = Provider {
 /// Any server with the chat interface of OpenAI.
 pub(crate) static COMPAT: Provider = Provider {
     name: "compat",
+    api: Some(Api::Chat),
     key_vars: &["SKYL_API_KEY"],
     key_rule: KeyRule::Optional,
     base_url_vars: &[],
@@ -180,6 +230,7 @@ pub(crate) static COMPAT: Provider = Provider {
 
 static OPENAI: Provider = Provider {
     name: "openai",
+    api: Some(Api::Chat),
     key_vars: &["OPENAI_API_KEY"],
     key_rule: KeyRule::Needed,
     base_url_vars: &["OPENAI_BASE_URL"],
@@ -204,6 +255,16 @@ static GEMINI: Provider = Provider {
     ..OPENAI
 };
 
+/// The makers of System One.
+static TYPESAFE: Provider = Provider {
+    name: "typesafe",
+    api: Some(Api::SystemOne),
+    key_vars: &["TYPESAFE_API_KEY"],
+    base_url_vars: &["TYPESAFE_BASE_URL"],
+    connect: None,
+    ..OPENAI
+};
+
 /// Known by name, so that asking for it is told apart from a slip of the pen.
 static RESPONSES: Provider = Provider {
     name: "responses",
@@ -211,4 +272,6 @@ static RESPONSES: Provider = Provider {
     ..OPENAI
 };
 
-static PROVIDERS: [&Provider; 6] = [&SANDBOX, &OPENAI, &ANTHROPIC, &GEMINI, &COMPAT, &RESPONSES];
+static PROVIDERS: [&Provider; 7] = [
+    &SANDBOX, &OPENAI, &ANTHROPIC, &GEMINI, &COMPAT, &RESPONSES, &TYPESAFE,
+];

@@ -14,6 +14,9 @@ use crate::stdout::{Form, Stdout};
 /// Says what failed: to people on standard error, to programs on standard output.
 pub(crate) fn report(failure: &Failure, form: Form, stdout: &Stdout, stderr: &Stderr) {
     stderr.erase();
+    if matches!(failure, Failure::Told(_)) {
+        return;
+    }
     match failure {
         Failure::Arguments { rendered, .. } => stderr.block(rendered),
         Failure::Call(call) => {
@@ -22,11 +25,11 @@ pub(crate) fn report(failure: &Failure, form: Form, stdout: &Stdout, stderr: &St
                 stderr.line(Tone::Plain, &format!("  {detail}"));
             }
         }
-        Failure::OutputClosed => {}
+        Failure::OutputClosed | Failure::Told(_) => {}
         Failure::Usage(_) | Failure::Internal(_) => {
             stderr.line(Tone::Alarm, &format!("error: {}", failure.line()));
         }
-        Failure::Interrupted => stderr.line(Tone::Alarm, &failure.line()),
+        Failure::Interrupted | Failure::Refused { .. } => stderr.line(Tone::Alarm, &failure.line()),
     }
     if form == Form::Json
         && let Err(second) = stdout.object(&FailureObject::of(failure))

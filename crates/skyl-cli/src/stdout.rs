@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::escape;
 use crate::failure::Failure;
+use crate::json;
 
 /// In which form a command answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +82,7 @@ impl Stdout {
 
     /// A JSON value as a line of its own.
     pub(crate) fn object(&self, object: &impl Serialize) -> Result<(), Failure> {
-        let line = serde_json::to_string(object)
-            .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
-        self.line(&escape::json(&line))
+        self.line(&json::line(object)?)
     }
 
     fn with(&self, write: impl FnOnce(&mut Sink) -> io::Result<()>) -> Result<(), Failure> {

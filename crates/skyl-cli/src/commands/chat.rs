@@ -15,6 +15,7 @@ use crate::failure::{FailedCall, Failure};
 use crate::interrupt::Interrupt;
 use crate::json::{AttemptObject, ToolCallObject, UsageObject, WarningObject, attempts};
 use crate::program::Context;
+use crate::provider::Api;
 use crate::raw;
 use crate::settings::{Connection, Faults, Names, Times, chat_policy};
 use crate::stderr::{Stderr, Tone};
@@ -46,7 +47,7 @@ pub(crate) async fn run(
     } else {
         Faults::None
     };
-    let connection = Connection::resolve(&args.connection, env, faults)?;
+    let connection = Connection::resolve(Api::Chat, &args.connection, env, faults)?;
     let policy = chat_policy(&args.policy, env)?;
     let times = Times::resolve(&args.time, env)?;
     let model = model(args, &connection, context)?;

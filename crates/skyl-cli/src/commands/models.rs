@@ -8,6 +8,7 @@ use crate::call::{Caller, Watch};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::program::Context;
+use crate::provider::Api;
 use crate::raw;
 use crate::settings::{Connection, Faults, Times, chat_policy};
 use crate::stdout::Form;
@@ -24,7 +25,7 @@ pub(crate) async fn run(
     if args.raw {
         raw::check(*form)?;
     }
-    let connection = Connection::resolve(&args.connection, env, Faults::None)?;
+    let connection = Connection::resolve(Api::Chat, &args.connection, env, Faults::None)?;
     let policy = chat_policy(&args.policy, env)?;
     let times = Times::resolve(&args.time, env)?;
     let watch = Watch {

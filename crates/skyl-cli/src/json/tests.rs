@@ -50,3 +50,14 @@ fn milliseconds_are_whole_where_they_are_and_have_a_fraction_where_not() {
         assert_eq!(serde_json::to_string(&Millis(length)).unwrap(), expected);
     }
 }
+
+#[test]
+fn json_of_others_that_is_spread_over_lines_comes_on_one() {
+    let raw = "{\n\t\"a\": [\r\n1,\n2], \"b\": \"x\\n\"}";
+    let raw: &serde_json::value::RawValue = serde_json::from_str(raw).unwrap();
+    let line = line(&raw).unwrap();
+    assert!(!line.contains(['\n', '\r', '\t']), "{line}");
+    assert!(!line.contains("\\u000a"), "{line}");
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(value, serde_json::json!({"a": [1, 2], "b": "x\n"}));
+}

@@ -9,7 +9,7 @@ use skyl::openai::Preset;
 use crate::args::{ConnectionArgs, Secret};
 use crate::env::Env;
 use crate::failure::Failure;
-use crate::provider::{self, KeyRule, Provider};
+use crate::provider::{self, Api, KeyRule, Provider};
 use crate::settings::{Names, Source, Sourced};
 
 /// A provider and how to reach it.
@@ -40,20 +40,33 @@ impl fmt::Debug for Header {
 }
 
 impl Connection {
-    /// Settles who is asked. `fault` is whether the sandbox is to fail on demand.
+    /// Settles who is asked. `faults` is whether the sandbox is to fail on demand.
     pub(crate) fn resolve(
+        api: Api,
         args: &ConnectionArgs,
         env: &Env,
         faults: Faults,
     ) -> Result<Self, Failure> {
         let base_url = BASE_URL.pick_text(args.base_url.as_deref(), env)?;
         let named = PROVIDER.pick_text(args.provider.as_deref(), env)?;
-        let preset = PRESET.pick_text(args.preset.as_deref(), env)?;
+        let preset = match api {
+            Api::Chat => PRESET.pick_text(args.preset.as_deref(), env)?,
+            // Its variable may be there for chats; the flag is none of this API's.
+            Api::SystemOne if args.preset.is_none() => None,
+            Api::SystemOne => {
+                return Err(Failure::usage(
+                    "--preset: these servers take chats and no System One questions",
+                ));
+            }
+        };
         let (named, preset) = settled(named, preset)?;
         let (provider, chosen_by) = match (&named, &preset, &base_url) {
-            (Some(name), ..) => (provider::find(&name.value, name.source)?, Some(name.source)),
+            (Some(name), ..) => (
+                provider::find(&name.value, name.source, api)?,
+                Some(name.source),
+            ),
             (None, Some(preset), _) => (&provider::COMPAT, Some(preset.source)),
-            (None, None, Some(url)) => (&provider::COMPAT, Some(url.source)),
+            (None, None, Some(url)) => (api.at_an_address(), Some(url.source)),
             (None, None, None) => (&provider::SANDBOX, None),
         };
         let preset = match preset {
@@ -72,7 +85,7 @@ impl Connection {
             provider,
             preset,
             chosen_by,
-            base_url: address(provider, &places, base_url, env)?,
+            base_url: address(provider, api, &places, base_url, env)?,
             key: key(&places, args, env)?,
             headers: args.headers.iter().map(header).collect::<Result<_, _>>()?,
         })
@@ -157,6 +170,7 @@ pub(crate) enum Faults {
 
 fn address(
     provider: &Provider,
+    api: Api,
     places: &Places,
     given: Option<Sourced<String>>,
     env: &Env,
@@ -164,10 +178,11 @@ fn address(
     if provider.is_sandbox() {
         return match given {
             // A variable may be there for other calls; a flag is meant for this one.
-            Some(url) if matches!(url.source, Source::Flag(_)) => Err(Failure::usage(
+            Some(url) if matches!(url.source, Source::Flag(_)) => Err(Failure::usage(format!(
                 "--base-url: the sandbox is inside this program and has no other address; \
-                 for a sandbox that runs elsewhere use --provider openai --base-url",
-            )),
+                 for a sandbox that runs elsewhere use --provider {} --base-url",
+                api.example()
+            ))),
             _ => Ok(None),
         };
     }

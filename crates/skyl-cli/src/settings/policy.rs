@@ -16,12 +16,17 @@ use self::file::PolicyFile;
 
 /// The policy as asked for, with every figure checked but no caller's own limits.
 pub(crate) fn policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, Failure> {
-    Layers::read(args, env)?.build(|_| Ok(()))
+    Layers::read(args, env, RetryPolicy::chat)?.build(|_| Ok(()))
+}
+
+/// The policy as asked for, held to what the client of System One takes; that API's own by default.
+pub(crate) fn system_one_policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, Failure> {
+    Layers::read(args, env, RetryPolicy::system_one)?.build(RetryPolicy::check_client_limits)
 }
 
 /// The policy as asked for, held to what the chat client takes: the wait must vary.
 pub(crate) fn chat_policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, Failure> {
-    Layers::read(args, env)?.build(|policy| {
+    Layers::read(args, env, RetryPolicy::chat)?.build(|policy| {
         policy
             .wait_can_vary()
             .and_then(|()| policy.check_client_limits())
@@ -36,9 +41,9 @@ struct Layers {
 }
 
 impl Layers {
-    fn read(args: &PolicyArgs, env: &Env) -> Result<Self, Failure> {
+    fn read(args: &PolicyArgs, env: &Env, default: Preset) -> Result<Self, Failure> {
         type Builder = RetryPolicyBuilder;
-        let (builder, file) = start(args, env)?;
+        let (builder, file) = start(args, env, default)?;
         Self {
             builder,
             file,
@@ -154,9 +159,10 @@ fn refuse(said: &[(Knob, Source)], file: Option<&PolicyFile>, invalid: &InvalidP
 fn start(
     args: &PolicyArgs,
     env: &Env,
+    default: Preset,
 ) -> Result<(RetryPolicyBuilder, Option<PolicyFile>), Failure> {
     let Some(name) = POLICY.pick_text(args.policy.as_deref(), env)? else {
-        return Ok((RetryPolicy::chat().to_builder(), None));
+        return Ok((default().to_builder(), None));
     };
     // A name goes before a file that happens to be called like it; `./chat` is the file.
     let named = match name.value.as_str() {
@@ -170,6 +176,9 @@ fn start(
     };
     Ok((named.to_builder(), None))
 }
+
+/// The policy where none is named.
+type Preset = fn() -> RetryPolicy;
 
 /// A figure of the policy that flags can set: the engine's name of it, and ours.
 #[derive(Clone, Copy, Debug)]

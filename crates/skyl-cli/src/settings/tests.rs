@@ -2,6 +2,7 @@ use skyl_retry::{Jitter, RetryPolicy};
 
 use super::*;
 use crate::args::{ConnectionArgs, PolicyArgs, Secret};
+use crate::provider::Api;
 use crate::settings::connection::Faults;
 
 fn ms(millis: u64) -> Duration {
@@ -10,12 +11,12 @@ fn ms(millis: u64) -> Duration {
 
 #[track_caller]
 fn connect(args: &ConnectionArgs, env: &[(&str, &str)]) -> Connection {
-    Connection::resolve(args, &Env::of(env), Faults::None).unwrap()
+    Connection::resolve(Api::Chat, args, &Env::of(env), Faults::None).unwrap()
 }
 
 #[track_caller]
 fn refused(args: &ConnectionArgs, env: &[(&str, &str)], words: &[&str]) {
-    let line = Connection::resolve(args, &Env::of(env), Faults::None)
+    let line = Connection::resolve(Api::Chat, args, &Env::of(env), Faults::None)
         .unwrap_err()
         .line();
     for word in words {
@@ -290,7 +291,7 @@ fn an_address_that_is_none_is_refused_without_being_repeated() {
             base_url: Some(url.into()),
             ..ConnectionArgs::default()
         };
-        let line = Connection::resolve(&args, &Env::of(&[]), Faults::None)
+        let line = Connection::resolve(Api::Chat, &args, &Env::of(&[]), Faults::None)
             .unwrap_err()
             .line();
         assert!(
@@ -411,7 +412,7 @@ fn the_sandbox_has_no_other_address() {
 #[test]
 fn faults_are_for_the_sandbox_alone() {
     let asked = |args: &ConnectionArgs, env: &[(&str, &str)]| {
-        Connection::resolve(args, &Env::of(env), Faults::Asked)
+        Connection::resolve(Api::Chat, args, &Env::of(env), Faults::Asked)
     };
     assert!(asked(&ConnectionArgs::default(), &[]).is_ok());
     let line = asked(
@@ -439,7 +440,7 @@ fn a_header_needs_a_name_and_its_value_is_never_repeated() {
     );
     assert!(!format!("{header:?}").contains("b=c"));
     for text in ["secret", "=secret", " =secret"] {
-        let line = Connection::resolve(&args(text), &Env::of(&[]), Faults::None)
+        let line = Connection::resolve(Api::Chat, &args(text), &Env::of(&[]), Faults::None)
             .unwrap_err()
             .line();
         assert!(

@@ -11,6 +11,7 @@ fn every_shell_gets_a_script_that_knows_the_commands_and_the_flags() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{shell}");
         for word in [
             "chat",
+            "ask",
             "models",
             "sandbox",
             "schedule",

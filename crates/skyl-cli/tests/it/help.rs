@@ -20,6 +20,11 @@ fn chat() {
 }
 
 #[test]
+fn ask() {
+    insta::assert_snapshot!(help(["ask", "--help"]));
+}
+
+#[test]
 fn models() {
     insta::assert_snapshot!(help(["models", "--help"]));
 }

@@ -6,6 +6,8 @@
 )]
 
 mod answers;
+mod ask;
+mod batch;
 mod chat;
 mod completions;
 mod events;

@@ -80,7 +80,10 @@ impl Skyl {
             .spawn()
             .unwrap();
         if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
-            stdin.write_all(&input).unwrap();
+            // A program that is used wrongly ends before it reads.
+            if let Err(error) = stdin.write_all(&input) {
+                assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+            }
         }
         let output = child.wait_with_output().unwrap();
         Ran {
@@ -218,6 +221,12 @@ impl Running {
         }
     }
 
+    /// Ends the program where it stands, without a chance to do anything about it.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Sends a signal by name and waits for the end.
     #[cfg(unix)]
     pub(crate) fn signal(mut self, name: &str) -> Ran {
@@ -280,6 +289,36 @@ impl Server {
 
     pub(crate) fn journal(&self) -> Vec<JournalEntry> {
         self.sandbox.journal()
+    }
+
+    pub(crate) fn typesafe_url(&self) -> String {
+        self.sandbox.base_url("/typesafe")
+    }
+
+    /// Questions to this server as TypeSafe.
+    pub(crate) fn ask<const N: usize>(&self, args: [&str; N]) -> Skyl {
+        self.as_typesafe(skyl(["ask"])).args(args)
+    }
+
+    /// The same, begun by a shell that says something first.
+    #[cfg(unix)]
+    pub(crate) fn ask_in_shell<const N: usize>(&self, first: &str, args: [&str; N]) -> Skyl {
+        let mut command = Command::new("sh");
+        let line = format!("{first}; exec \"$0\" ask \"$@\"");
+        command
+            .env_clear()
+            .args(["-c", &line, env!("CARGO_BIN_EXE_skyl")]);
+        let shell = Skyl {
+            command,
+            input: None,
+        };
+        self.as_typesafe(shell).args(args)
+    }
+
+    fn as_typesafe(&self, run: Skyl) -> Skyl {
+        run.args(["--provider", "typesafe", "--base-url", &self.typesafe_url()])
+            .args(["--retry-base", "1ms"])
+            .env("TYPESAFE_API_KEY", "sandbox-key")
     }
 
     /// A chat with this server as OpenAI.

@@ -1,0 +1,58 @@
+//! `skyl ask`: questions to System One, once or for every line of a file.
+
+mod answer;
+mod asker;
+mod batch;
+mod request;
+
+use crate::args::AskArgs;
+use crate::call::Told;
+use crate::commands::ask::answer::AskObject;
+use crate::commands::ask::asker::Asker;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::program::Context;
+use crate::raw;
+use crate::stderr::Tone;
+use crate::stdout::Form;
+
+/// Asks and prints the answers.
+pub(crate) async fn run(
+    args: &AskArgs,
+    context: &Context,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    if let (Some(input), Some(out)) = (&args.batch.batch, &args.batch.out) {
+        return batch::run(args, input, out, context, interrupt).await;
+    }
+    if args.raw {
+        raw::check(context.form)?;
+    }
+    // Everything that can be wrong is found before standard input is read and before anything starts.
+    let settings = asker::settings(args, context)?;
+    let request = interrupt.or(request::read(&args.questions)).await??;
+    let asker = Asker::open(&settings, args, Told::Live, context).await?;
+    let options = asker.options(interrupt);
+    let call = async { Ok(asker.client.system_one_with(&request, options).await?) };
+    let answered = asker.stage.beside(call).await;
+    let response = if args.raw {
+        answered.map_err(raw::with_body)?
+    } else {
+        answered?
+    };
+    for warning in response.warnings() {
+        context
+            .stderr
+            .line(Tone::Plain, &format!("warning: {warning}"));
+    }
+    let stdout = &context.stdout;
+    match context.form {
+        Form::Json => stdout.object(&AskObject::of(&response)),
+        // Exact: not even a line end is added.
+        Form::Text if args.raw => stdout.bytes(response.raw()),
+        Form::Text => response
+            .answers()
+            .iter()
+            .try_for_each(|(id, answer)| stdout.line(&answer::line(id, answer))),
+    }
+}
