@@ -30,13 +30,34 @@
 //! | `sandbox-answer-extra` | an answer `sandbox-extra` nobody asked for |
 //! | `sandbox-usage-missing`, `sandbox-usage-negative` | no usage, input tokens of -1 |
 //!
+//! On `/compat/v1` a name may also ask for a known server's accent: the shapes of its answers and
+//! errors, defects included. `compat-groq` is the ordinary answer in it; behind an `@` it goes with
+//! everything above: `sandbox-reasoning@compat-groq`, `sandbox-do-503,ok@compat-groq`, and for a run
+//! of its own `sandbox-do-503,ok@compat-groq.t1`.
+//!
+//! | model | answers | errors |
+//! |---|---|---|
+//! | `compat-azure` | a first chunk without choices or id, a choice without `delta`, one id for all calls; also under `/openai/v1` and `/openai/deployments/{model}`, and with the key as `api-key` | `{code, message}` |
+//! | `compat-deepseek` | `: keep-alive` or blank lines ahead, usage with the finish, cache hits under its own names | the type once more as the code |
+//! | `compat-groq` | `x_groq` with request id and usage, `reasoning`, whole calls | 498 is its own; in a stream `x_groq.error` |
+//! | `compat-llamacpp` | `timings` | `Loading model` for a 503, `n_ctx` for a long prompt; in a stream a line `error:` |
+//! | `compat-minimax` | `base_resp`, the whole message once more as the last chunk | `base_resp` with numbers of its own |
+//! | `compat-mistral` | content as a list, ids of nine letters, the id `"null"` in later pieces, text beside the finish | flat; a 422 with a list as its message |
+//! | `compat-moonshot` | usage in the choice | types of its own |
+//! | `compat-ollama` | whole calls that all have index 0, the last one beside the finish | OpenAI's |
+//! | `compat-openrouter` | comments or blank lines ahead, `reasoning_details`, usage in a chunk with a choice | a number as the code, `metadata`; in a stream beside a choice, then `[DONE]` |
+//! | `compat-sloppy` | no `object`, no index, no `[DONE]`, empty finish reasons and usages, a number as the id, arguments as objects | the message alone |
+//! | `compat-together` | `eos` as the finish reason, with the usage | no type |
+//! | `compat-vllm` | `reasoning`, usage on every chunk | a number as the code; in a stream then `[DONE]` |
+//! | `compat-xai` | whole calls, usage with sources | sentences; a wrong key is a 400 |
+//!
 //! Steps, outcomes and ways of delivery are those of a [`Script`]; the same grammar serves the whole
 //! server with [`SandboxBuilder::script`].
 //!
 //! | path | what is there |
 //! |---|---|
 //! | `/openai/v1` | `POST /chat/completions`, `GET /models`, `GET /models/{id}` |
-//! | `/compat/v1` | the same shapes, as a compatible server |
+//! | `/compat/v1` | the same shapes, as a compatible server, and the accents above |
 //! | `/anthropic/v1` | `POST /messages`, `POST /messages/count_tokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `/gemini/v1beta` | `POST /models/{id}:generateContent`, `:streamGenerateContent`, `:countTokens`, `GET /models` page by page, `GET /models/{id}` |
 //! | `/gemini/v1` | the same |

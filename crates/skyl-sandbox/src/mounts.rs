@@ -39,6 +39,11 @@ pub(crate) trait Mount: Debug + Send + Sync {
     /// The provider's overload error as it comes inside a 200: as a frame of a stream.
     fn overload_frame(&self, message: &str, spot: Spot) -> Bytes;
 
+    /// The mount that speaks for a model, where the model's name asks for an accent.
+    fn voice(&self, _model: &str) -> Option<&'static dyn Mount> {
+        None
+    }
+
     /// The answer as it stands for this request, where the provider numbers its bodies.
     fn numbered(&self, answer: Whole, _seq: u64) -> Whole {
         answer

@@ -222,6 +222,11 @@ fn settle(
     } else {
         mount.read(&request, &server.house)
     };
+    let mount = call
+        .model
+        .as_deref()
+        .and_then(|model| mount.voice(model))
+        .unwrap_or(mount);
     let call = refuse_broken_script(mount, call);
     let model = call.model.clone();
     server.ledger.record(&request.body, |place| {

@@ -1,9 +1,12 @@
 //! `OpenAI` as its reference documents it: chat completions and models.
 //!
-//! Two mounts share the shapes: `/openai/v1` and `/compat/v1`, a compatible server.
+//! Two mounts share the shapes: `/openai/v1`, and `/compat/v1`, which by the model's name also
+//! speaks as known compatible servers do.
 
+mod accents;
 mod errors;
 mod read;
+mod servers;
 mod write;
 
 use std::time::{Duration, SystemTime};
@@ -19,13 +22,17 @@ use crate::{
     mounts::{Cause, House, Mount, Request, Spot, percent_decoded, says::ODDITIES},
 };
 
-use self::{errors::Refusal, read::Chat};
+use self::{errors::Refusal, read::Chat, servers::Server};
 
 /// One mount with these shapes.
 #[derive(Debug)]
 pub(crate) struct OpenAi {
     name: &'static str,
     prefix: &'static str,
+    /// Whether models may ask for an accent.
+    has_accents: bool,
+    /// The accent errors and headers are in.
+    server: Option<Server>,
 }
 
 impl OpenAi {
@@ -33,21 +40,38 @@ impl OpenAi {
         Self {
             name: "openai",
             prefix: "/openai/v1",
+            has_accents: false,
+            server: None,
         }
     }
 
     pub(crate) const fn compatible() -> Self {
+        Self::speaking(None)
+    }
+
+    /// The compatible mount in one server's accent.
+    const fn speaking(server: Option<Server>) -> Self {
         Self {
             name: "compat",
             prefix: "/compat/v1",
+            has_accents: true,
+            server,
         }
     }
 
-    fn route(request: &Request, house: &House) -> Result<Call, Refusal> {
-        let path = request.path.as_str();
-        authorized(&request.headers, &house.key)?;
+    fn route(&self, request: &Request, house: &House) -> Result<Call, Refusal> {
+        if self.has_accents {
+            authorized_by(&request.headers, &house.key, "api-key")?;
+        } else {
+            authorized(&request.headers, &house.key)?;
+        }
+        let (deployment, path) = self.place(request)?;
         match (path, &request.method) {
-            ("/chat/completions", &Method::POST) => chat(request, house),
+            ("/chat/completions", &Method::POST) => {
+                let (document, model) = read::document(&request.body)?;
+                let model = deployment.unwrap_or(model);
+                Ok(self.chat(&document, model, house))
+            }
             ("/models", &Method::GET) => Ok(whole(Whole::json(200, &list(house)))),
             ("/chat/completions" | "/models", method) => {
                 Err(Refusal::method(method.as_str(), &format!("/v1{path}")))
@@ -56,6 +80,63 @@ impl OpenAi {
                 Ok(model(&path["/models/".len()..], house))
             }
             (path, method) => Err(Refusal::path(method.as_str(), &format!("/v1{path}"))),
+        }
+    }
+}
+
+/// Accents, and Azure's paths.
+impl OpenAi {
+    /// A length until a limit is full again.
+    fn reset(&self, length: Duration) -> String {
+        match self.server {
+            Some(Server::Azure) => length.as_millis().div_ceil(1_000).to_string(),
+            _ => go_duration(length),
+        }
+    }
+
+    /// The deployment that a path names, and the rest of it.
+    ///
+    /// Azure's addresses end in the same paths as everybody's; a deployment's also need a version.
+    fn place<'a>(&self, request: &'a Request) -> Result<(Option<String>, &'a str), Refusal> {
+        let path = request.path.as_str();
+        let Some(inside) = path.strip_prefix("/openai/").filter(|_| self.has_accents) else {
+            return Ok((None, path));
+        };
+        let not_found = || Refusal::path(request.method.as_str(), path);
+        if let Some(rest) = inside.strip_prefix("v1") {
+            return Ok((None, rest));
+        }
+        let named = inside.strip_prefix("deployments/").ok_or_else(not_found)?;
+        let at = named.find('/').ok_or_else(not_found)?;
+        if request
+            .query("api-version")
+            .is_none_or(|version| version.is_empty())
+        {
+            return Err(not_found());
+        }
+        Ok((Some(percent_decoded(&named[..at])), &named[at..]))
+    }
+
+    /// The accent a model's name asks for, and the name without it.
+    fn accent<'m>(&self, model: &'m str) -> Option<(Server, &'m str)> {
+        self.has_accents.then(|| Server::of(model))?
+    }
+
+    /// Key, JSON and model come first, then faults; whatever else is wrong is said by the answer.
+    fn chat(&self, document: &Map<String, Value>, model: String, house: &House) -> Call {
+        let accent = self.accent(&model);
+        let (answer, tokens) =
+            ordinary(document, &model, accent, house).unwrap_or_else(|refusal| {
+                (
+                    Answer::Whole(refusal.by(accent.map(|(server, _)| server))),
+                    0,
+                )
+            });
+        Call {
+            model: Some(model),
+            refused: false,
+            tokens,
+            answer,
         }
     }
 }
@@ -70,15 +151,31 @@ impl Mount for OpenAi {
     }
 
     fn read(&self, request: &Request, house: &House) -> Call {
-        Self::route(request, house).unwrap_or_else(|refusal| Call::refused(refusal.whole()))
+        self.route(request, house).unwrap_or_else(|refusal| {
+            let named = read::document(&request.body).ok();
+            let accent = named.as_ref().and_then(|(_, model)| self.accent(model));
+            Call::refused(refusal.by(accent.map(|(server, _)| server)))
+        })
     }
 
     fn error(&self, status: u16, cause: Cause, message: &str) -> Whole {
-        errors::injected(status, cause, message)
+        match self.server {
+            Some(server) => server.error(status, cause, message),
+            None => errors::injected(status, cause, message),
+        }
     }
 
     fn overload_frame(&self, message: &str, _: Spot) -> Bytes {
-        write::frame(&errors::injected(503, Cause::Overloaded, message).body)
+        match self.server {
+            Some(server) => server.overload_frames(message),
+            None => write::frame(&errors::injected(503, Cause::Overloaded, message).body),
+        }
+    }
+
+    fn voice(&self, model: &str) -> Option<&'static dyn Mount> {
+        let (server, _) = self.accent(model)?;
+        let voice = VOICES.iter().find(|voice| voice.server == Some(server))?;
+        Some(voice)
     }
 
     fn limits(&self, limits: &[Dimension], _: SystemTime) -> Vec<(&'static str, String)> {
@@ -90,13 +187,22 @@ impl Mount for OpenAi {
             [
                 (of, limit.limit.to_string()),
                 (left, limit.remaining.to_string()),
-                (reset, go_duration(limit.reset)),
+                (reset, self.reset(limit.reset)),
             ]
         });
         lines.collect()
     }
 
     fn headers(&self, seq: u64) -> Vec<(&'static str, String)> {
+        let own = match self.server {
+            Some(Server::Azure) => Some("apim-request-id"),
+            Some(Server::Mistral) => Some("mistral-correlation-id"),
+            Some(Server::OpenRouter) => Some("x-generation-id"),
+            _ => None,
+        };
+        if let Some(name) = own {
+            return vec![(name, format!("req_sandbox_{seq}"))];
+        }
         vec![
             ("x-request-id", format!("req_sandbox_{seq}")),
             ("openai-processing-ms", "1".to_owned()),
@@ -122,6 +228,15 @@ fn go_duration(length: Duration) -> String {
     }
 }
 
+/// The key, in a header of its own or as everywhere.
+fn authorized_by(headers: &HeaderMap, key: &str, header: &str) -> Result<(), Refusal> {
+    match headers.get(header) {
+        Some(shown) if shown.as_bytes().trim_ascii() == key.as_bytes() => Ok(()),
+        Some(_) => Err(Refusal::wrong_key()),
+        None => authorized(headers, key),
+    }
+}
+
 /// The key must be there and right, on every mount.
 fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
     let shown = headers
@@ -144,35 +259,29 @@ fn authorized(headers: &HeaderMap, key: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Key, JSON and model come first, then faults; whatever else is wrong is said by the answer.
-fn chat(request: &Request, house: &House) -> Result<Call, Refusal> {
-    let (document, model) = read::document(&request.body)?;
-    let (answer, tokens) = ordinary(&document, &model, house)
-        .unwrap_or_else(|refusal| (Answer::Whole(refusal.whole()), 0));
-    Ok(Call {
-        model: Some(model),
-        refused: false,
-        tokens,
-        answer,
-    })
-}
-
 /// The answer without a fault, and its tokens.
 fn ordinary(
     document: &Map<String, Value>,
     model: &str,
+    accent: Option<(Server, &str)>,
     house: &House,
 ) -> Result<(Answer, u64), Refusal> {
+    let (server, base) = match accent {
+        Some((server, base)) => (Some(server), base),
+        None => (None, model),
+    };
     // A fault answers for any model of its form; the ordinary answer behind it is the catalogue's.
     let fault = !matches!(Named::of(model), Named::Plain);
-    if !fault && !known(house).any(|known| known == model) && !ODDITIES.contains(&model) {
+    // A name that is nothing but an accent is a model of its own.
+    let plain = server.is_some() && base == model;
+    if !fault && !plain && !known(house).any(|known| known == base) && !ODDITIES.contains(&base) {
         return Err(Refusal::model(model));
     }
-    let chat = Chat::read(document, model)?;
-    let answer = match model {
+    let chat = Chat::read(document, base)?;
+    let answer = match base {
         "sandbox-echo-key" => Answer::Whole(errors::echo(&house.key)),
         "sandbox-empty" => Answer::Whole(Whole::json(200, &write::empty(model))),
-        _ => write::answer(&chat),
+        _ => write::answer(&chat, model, server),
     };
     Ok((answer, write::tokens(&chat)))
 }
@@ -245,6 +354,17 @@ const TOKEN_LIMITS: [&str; 3] = [
     "x-ratelimit-remaining-tokens",
     "x-ratelimit-reset-tokens",
 ];
+
+/// The compatible mount, once for each accent.
+static VOICES: [OpenAi; Server::ALL.len()] = {
+    let mut voices = [const { OpenAi::compatible() }; Server::ALL.len()];
+    let mut at = 0;
+    while at < voices.len() {
+        voices[at].server = Some(Server::ALL[at].1);
+        at += 1;
+    }
+    voices
+};
 
 /// 2025-01-01: answers must not depend on the day.
 const CREATED: u64 = 1_735_689_600;

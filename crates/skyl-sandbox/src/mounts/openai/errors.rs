@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::servers::Server;
 use crate::{
     answer::Whole,
-    mounts::{Cause, words},
+    mounts::{Cause, words as spelling},
 };
 
 /// A request the provider refuses.
@@ -86,6 +87,15 @@ impl Refusal {
         }
     }
 
+    /// The refusal in the shape of a compatible server, or in the reference's.
+    pub(super) fn by(&self, server: Option<Server>) -> Whole {
+        let Some(server) = server else {
+            return self.whole();
+        };
+        let kind = "invalid_request_error";
+        server.whole(self.status, Cause::Usual, &self.message, kind, self.code)
+    }
+
     pub(super) fn whole(&self) -> Whole {
         let Self {
             status,
@@ -102,18 +112,23 @@ impl Refusal {
 
 /// The error a status carries when a test asks for the status.
 pub(super) fn injected(status: u16, cause: Cause, message: &str) -> Whole {
-    let (kind, code) = match cause {
+    let (kind, code) = words(status, cause);
+    Whole::json(status, &object(message, kind, None, code))
+}
+
+/// Type and code of an injected error.
+pub(super) fn words(status: u16, cause: Cause) -> (&'static str, Option<&'static str>) {
+    match cause {
         Cause::Quota => ("insufficient_quota", Some("insufficient_quota")),
         Cause::Context => ("invalid_request_error", Some("context_length_exceeded")),
         Cause::Overloaded => OVERLOADED,
         Cause::Usual => usual(status),
-    };
-    Whole::json(status, &object(message, kind, None, code))
+    }
 }
 
 /// A 401 that quotes the key it was shown: as it is, percent-encoded, JSON-escaped.
 pub(super) fn echo(key: &str) -> Whole {
-    let [plain, percent, escaped] = words::spellings(key);
+    let [plain, percent, escaped] = spelling::spellings(key);
     let message = format!("Incorrect API key provided: {plain} ({percent})");
     let body = object(
         &message,
@@ -125,7 +140,7 @@ pub(super) fn echo(key: &str) -> Whole {
     Whole {
         status: 401,
         content_type: crate::answer::JSON,
-        body: words::with_raw_text(body, "shown", &escaped).into(),
+        body: spelling::with_raw_text(body, "shown", &escaped).into(),
     }
 }
 

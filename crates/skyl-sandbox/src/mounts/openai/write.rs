@@ -3,7 +3,12 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{CREATED, read::Chat};
+use super::{
+    CREATED,
+    accents::{Chunk, framed},
+    read::Chat,
+    servers::Server,
+};
 use crate::{
     answer::{Answer, EVENT_STREAM, Frame, Role, Whole},
     mounts::{
@@ -87,16 +92,42 @@ fn deltas(says: &Says) -> Vec<Value> {
 }
 
 /// The answer to a chat request, streamed if it asks for that.
-pub(super) fn answer(chat: &Chat) -> Answer {
+///
+/// `name` is the model as it was asked for; `server` is whose accent it is in.
+pub(super) fn answer(chat: &Chat, name: &str, server: Option<Server>) -> Answer {
     let says = Says::to(&chat.asked);
-    if chat.stream {
-        Answer::Stream {
-            content_type: EVENT_STREAM,
-            frames: frames(chat, &says),
-        }
-    } else {
-        Answer::Whole(Whole::json(200, &completion(chat, &says)))
+    if !chat.stream {
+        let body = completion(chat, name, &says);
+        return Answer::Whole(match server {
+            None => Whole::json(200, &body),
+            Some(server) => server.completion(body),
+        });
     }
+    let chunks = chunks(chat, name, &says);
+    let frames = match server {
+        None => plain(&chunks),
+        Some(server) => server.frames(chunks, &usage(chat, &says)),
+    };
+    Answer::Stream {
+        content_type: EVENT_STREAM,
+        frames,
+    }
+}
+
+/// The chunks as they are, and the mark of the end.
+fn plain(chunks: &[Chunk]) -> Vec<Frame> {
+    let mut frames: Vec<Frame> = chunks
+        .iter()
+        .map(|chunk| Frame {
+            role: chunk.role,
+            bytes: framed(&chunk.data),
+        })
+        .collect();
+    frames.push(Frame {
+        role: Role::Tail,
+        bytes: frame(b"[DONE]"),
+    });
+    frames
 }
 
 /// A 200 with neither an answer nor an error.
@@ -109,7 +140,7 @@ pub(super) fn frame(data: &[u8]) -> Bytes {
     [b"data: ", data, b"\n\n"].concat().into()
 }
 
-fn completion(chat: &Chat, says: &Says) -> Value {
+fn completion(chat: &Chat, name: &str, says: &Says) -> Value {
     let choices = (0..chat.choices).map(|index| {
         json!({"index": index, "message": message(says), "logprobs": null, "finish_reason": finish(says)})
     });
@@ -117,7 +148,7 @@ fn completion(chat: &Chat, says: &Says) -> Value {
         "id": ID,
         "object": "chat.completion",
         "created": CREATED,
-        "model": chat.asked.model,
+        "model": name,
         "choices": choices.collect::<Value>(),
         "usage": usage(chat, says),
         "service_tier": "default",
@@ -125,28 +156,25 @@ fn completion(chat: &Chat, says: &Says) -> Value {
     })
 }
 
-/// Role, deltas, finish, usage, `[DONE]`: in this order, for each choice.
-fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
+/// Role, deltas, finish, usage: in this order, for each choice.
+fn chunks(chat: &Chat, name: &str, says: &Says) -> Vec<Chunk> {
     let chunk = |role, choices: Value, usage: Value| {
-        let mut chunk = json!({
+        let mut data = json!({
             "id": ID,
             "object": "chat.completion.chunk",
             "created": CREATED,
-            "model": chat.asked.model,
+            "model": name,
             "service_tier": "default",
             "system_fingerprint": FINGERPRINT,
             "choices": choices,
         });
         if chat.include_usage {
-            chunk["usage"] = usage;
+            data["usage"] = usage;
         }
-        Frame {
-            role,
-            bytes: frame(chunk.to_string().as_bytes()),
-        }
+        Chunk { role, data }
     };
     let choice = |index: u64, delta: &Value, finish: Value| json!([{"index": index, "delta": delta, "logprobs": null, "finish_reason": finish}]);
-    let mut frames = Vec::new();
+    let mut chunks = Vec::new();
     let opening = match says {
         Says::Calls { .. } | Says::Filtered => {
             json!({"role": "assistant", "content": null, "refusal": null})
@@ -156,7 +184,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
         }
     };
     for index in 0..chat.choices {
-        frames.push(chunk(
+        chunks.push(chunk(
             Role::Lead,
             choice(index, &opening, Value::Null),
             Value::Null,
@@ -164,7 +192,7 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
     }
     for delta in deltas(says) {
         for index in 0..chat.choices {
-            frames.push(chunk(
+            chunks.push(chunk(
                 Role::Content,
                 choice(index, &delta, Value::Null),
                 Value::Null,
@@ -172,20 +200,16 @@ fn frames(chat: &Chat, says: &Says) -> Vec<Frame> {
         }
     }
     for index in 0..chat.choices {
-        frames.push(chunk(
+        chunks.push(chunk(
             Role::Tail,
             choice(index, &json!({}), json!(finish(says))),
             Value::Null,
         ));
     }
     if chat.include_usage {
-        frames.push(chunk(Role::Tail, json!([]), usage(chat, says)));
+        chunks.push(chunk(Role::Tail, json!([]), usage(chat, says)));
     }
-    frames.push(Frame {
-        role: Role::Tail,
-        bytes: frame(b"[DONE]"),
-    });
-    frames
+    chunks
 }
 
 /// Input and output of the answer to a request, for the limiter.
