@@ -164,12 +164,13 @@ const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "AL
 const USER_AGENT: &str = concat!("skyl/", env!("CARGO_PKG_VERSION"));
 
 /// Where providers put the id, the most telling first: TypeSafe; OpenAI and most others; Anthropic;
-/// OpenRouter; Azure's gateway and its services; AWS; Cloudflare, which stands before many.
-const REQUEST_ID_HEADERS: [&str; 8] = [
+/// OpenRouter; Mistral; Azure's gateway and its services; AWS; Cloudflare, which stands before many.
+const REQUEST_ID_HEADERS: [&str; 9] = [
     "x-typesafe-request-id",
     "x-request-id",
     "request-id",
     "x-generation-id",
+    "mistral-correlation-id",
     "apim-request-id",
     "x-ms-request-id",
     "x-amzn-requestid",

@@ -6,6 +6,7 @@
     reason = "the helpers of tests are tests too: a step that fails ends them"
 )]
 
+mod accents;
 mod agreement;
 mod bodies;
 mod builder;
