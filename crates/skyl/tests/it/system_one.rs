@@ -3,6 +3,7 @@
 mod answers;
 mod failures;
 mod hints;
+mod page;
 mod retries_and_budgets;
 mod setup;
 mod support;
