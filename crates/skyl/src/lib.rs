@@ -28,7 +28,7 @@
 //!
 //! - [Retries](#retries) · [Choosing a policy](#choosing-a-policy) · [Time](#time)
 //! - [Errors](#errors) · [Streams](#streams) · [Hooks and logs](#hooks-and-logs)
-//! - [Testing](#testing) · [Own dialects](#own-dialects) · [Features](#features)
+//! - [Testing](#testing) · [System One](#system-one) · [Own dialects](#own-dialects) · [Features](#features)
 //! - [What is not here](#what-is-not-here) · [`guide`]: tables to look things up in, examples to run
 //!
 //! # Retries
@@ -254,6 +254,28 @@
 //!
 //! Or, with the feature `test-util`, give the client a `ManualClock` that takes every wait at once
 //! and remembers it.
+//!
+//! # System One
+//!
+//! [`system_one`] asks TypeSafe's System One typed questions on the same path, under the policy of
+//! that API: two retries, waits shaved by up to a quarter, no retry after thirty seconds, judged by
+//! status.
+//!
+//! ```
+//! use skyl::system_one::{Client, Noul, Questions};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # runtime.block_on(async {
+//! # let sandbox = skyl_sandbox::Sandbox::start().await?;
+//! # let base_url = sandbox.base_url("/typesafe");
+//! let client = Client::builder().api_key("sandbox-key").base_url(base_url).build()?;
+//! let questions = Questions::new().ask("late", Noul::new("Is a delivery late?"));
+//! let response = client.system_one("Tracking has not moved for nine days.", questions).await?;
+//! println!("{:.2}", response.noul("late")?.noul);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Own dialects
 //!

@@ -1,34 +1,8 @@
 //! From the body of a 200 to typed answers, held against the questions that were asked.
 //!
 //! A truncated or confused reply must never look like a confident one: a figure that is missing is
-//! an error and not a zero. What else counts as an error is the caller's to choose, and this is
-//! the whole difference:
-//!
-//! | in the reply | [`Strictness::Strict`] | [`Strictness::Lenient`] |
-//! |---|---|---|
-//! | no JSON object, or none in `answers` | error | error |
-//! | no answer to a question | error | left out, warning |
-//! | two answers of one id, or two `type`s in one | error | the last kept raw, warning |
-//! | an answer of another type than asked | error | kept raw, warning |
-//! | a figure missing or of another JSON type | error | kept raw, warning |
-//! | `noul`, a confidence, a probability or an edge outside 0 to 1 | error | kept raw, warning |
-//! | edges of a box the wrong way round | error | kept raw, warning |
-//! | a choice that is none of the options | error | kept raw, warning |
-//! | probabilities not of exactly the options or levels | error | kept raw, warning |
-//! | probabilities whose sum is not 1 | error | kept raw, warning |
-//! | a legend that is not of levels 0, 1, 2 … as many as asked | error | kept raw, warning |
-//! | a score outside the scale, or other than Σ level · probability | error | kept raw, warning |
-//! | usage or model of another type; negative or broken usage | error | not known, warning |
-//! | usage or model missing | not known, warning | not known, warning |
-//! | an answer nobody asked for | kept, warning | kept, warning |
-//! | a type skyl does not know, to a raw question | kept raw | kept raw |
-//! | a field skyl does not know | ignored | ignored |
-//!
-//! *Kept raw* is [`Answer::Unknown`] under the answer's id, with its bytes.
-//!
-//! Figures come with two decimals, so sums may be off without being wrong: each probability may be
-//! off by 0.01, which also allows for servers that cut instead of round. The sum may be off by that
-//! for every option; the score by that times the level for every level, and by 0.01 itself.
+//! an error and not a zero. What else counts as an error is the caller's to choose; the whole
+//! difference between the two modes is a table on the [module's page](crate::system_one).
 
 mod typed;
 

@@ -43,8 +43,13 @@ fn every_difference_is_held_by_tests_that_exist() {
         assert!(!tests.is_empty(), "no test backs: {}", row[0]);
         for (module, name) in tests {
             let source = fs::read_to_string(folder.join(format!("{module}.rs"))).unwrap();
-            let is_test = ["#[tokio::test", "#[test]"].iter().any(|mark| source.contains(mark));
-            assert!(is_test && source.contains(&format!("fn {name}(")), "{module}::{name}");
+            let is_test = ["#[tokio::test", "#[test]"]
+                .iter()
+                .any(|mark| source.contains(mark));
+            assert!(
+                is_test && source.contains(&format!("fn {name}(")),
+                "{module}::{name}"
+            );
         }
     }
 }
@@ -53,9 +58,19 @@ fn every_difference_is_held_by_tests_that_exist() {
 fn each_policy_figure_of_the_builder_is_on_the_page() {
     let page = fs::read_to_string(root().join("docs/system-one.md")).unwrap();
     for name in [
-        "max_retries", "initial_delay", "max_delay", "jitter", "honor_retry_after",
-        "max_retry_after", "over_cap", "budget", "retry_statuses", "retry_on_conn_err",
-        "retry_on_timeout", "retry_unsent", "should_retry",
+        "max_retries",
+        "initial_delay",
+        "max_delay",
+        "jitter",
+        "honor_retry_after",
+        "max_retry_after",
+        "over_cap",
+        "budget",
+        "retry_statuses",
+        "retry_on_conn_err",
+        "retry_on_timeout",
+        "retry_unsent",
+        "should_retry",
     ] {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
