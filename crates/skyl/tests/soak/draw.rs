@@ -5,17 +5,36 @@ use std::time::Duration;
 use skyl_retry::Rng;
 
 use crate::course::{ANSWERING, BREAKING, FINAL, Fate, Fault, REPEATED};
+use crate::run::TARGETS;
 
 /// One call as it was drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     pub(crate) number: u64,
-    /// Which of the clients makes it.
-    pub(crate) client: usize,
-    pub(crate) streamed: bool,
+    /// Which of the targets it goes to.
+    pub(crate) target: usize,
+    pub(crate) course: Course,
     /// The script in the model's name; without one the call meets chaos.
     pub(crate) script: Option<Scripted>,
     pub(crate) leaving: Leaving,
+}
+
+/// Which rules a call follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Course {
+    Whole,
+    Streamed,
+    SystemOne,
+}
+
+impl Course {
+    /// One attempt, and the retries of the policy.
+    pub(crate) fn most_attempts(self) -> usize {
+        match self {
+            Self::Whole | Self::Streamed => 4,
+            Self::SystemOne => 3,
+        }
+    }
 }
 
 /// A script, and what each of its steps must lead to, up to the first that ends the call.
@@ -39,13 +58,17 @@ pub(crate) enum Leaving {
 }
 
 /// Draws the call of this number.
-pub(crate) fn call(seed: u64, number: u64, clients: usize) -> Drawn {
+pub(crate) fn call(seed: u64, number: u64) -> Drawn {
     let mut dice = Dice(Rng::from_seed(
         seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     ));
-    let client = dice.below(clients);
-    let streamed = dice.below(2) == 0;
-    let script = (dice.below(2) == 0).then(|| scripted(&mut dice, streamed));
+    let target = dice.below(TARGETS.len());
+    let course = match (TARGETS[target].streams, dice.below(2) == 0) {
+        (false, _) => Course::SystemOne,
+        (true, false) => Course::Whole,
+        (true, true) => Course::Streamed,
+    };
+    let script = (dice.below(2) == 0).then(|| scripted(&mut dice, course));
     let after = Duration::from_micros(dice.0.next_u64() % 25_000);
     let leaving = match dice.below(40) {
         0 => Leaving::Drops(after),
@@ -55,20 +78,18 @@ pub(crate) fn call(seed: u64, number: u64, clients: usize) -> Drawn {
     };
     Drawn {
         number,
-        client,
-        streamed,
+        target,
+        course,
         script,
         leaving,
     }
 }
 
-fn scripted(dice: &mut Dice, streamed: bool) -> Scripted {
-    let fate = |fault: &Fault| {
-        if streamed {
-            fault.streamed
-        } else {
-            fault.whole
-        }
+fn scripted(dice: &mut Dice, course: Course) -> Scripted {
+    let fate = |fault: &Fault| match course {
+        Course::Whole => fault.whole,
+        Course::Streamed => fault.streamed,
+        Course::SystemOne => fault.system_one,
     };
     let mut steps: Vec<&Fault> = (0..REPEATS[dice.below(REPEATS.len())])
         .map(|_| dice.of(REPEATED))
@@ -83,8 +104,8 @@ fn scripted(dice: &mut Dice, streamed: bool) -> Scripted {
     let text: Vec<&str> = steps.iter().map(|step| step.script).collect();
     let mut fates: Vec<Fate> = steps.into_iter().map(fate).collect();
     let ends = |fate: &Fate| !matches!(fate, Fate::Repeated(..) | Fate::Torn(_));
-    let course = fates.iter().position(ends).map_or(fates.len(), |at| at + 1);
-    fates.truncate(course.min(MOST_ATTEMPTS));
+    let length = fates.iter().position(ends).map_or(fates.len(), |at| at + 1);
+    fates.truncate(length.min(course.most_attempts()));
     Scripted {
         text: text.join(","),
         fates,
@@ -106,6 +127,3 @@ impl Dice {
 
 /// How many attempts fail before the last step is met; most calls meet few.
 const REPEATS: [usize; 10] = [0, 0, 0, 0, 1, 1, 2, 2, 3, 4];
-
-/// The chat policy: one attempt and three retries.
-pub(crate) const MOST_ATTEMPTS: usize = 4;

@@ -106,7 +106,7 @@ async fn all(settings: Settings) -> Report {
     let chaos = Chaos::new(settings.chaos, settings.seed).unwrap();
     let sandbox = Sandbox::builder().chaos(chaos).start().await.unwrap();
     let clients = Clients::of(&sandbox, settings.seed);
-    let mut report = Report::new(settings.seed, clients.all.len());
+    let mut report = Report::new(settings.seed);
     let mut next = 0;
     while next < settings.calls {
         let end = settings.calls.min(next.saturating_add(BATCH));

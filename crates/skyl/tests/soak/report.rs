@@ -17,7 +17,7 @@ pub(crate) struct Report {
     kinds: BTreeMap<&'static str, u64>,
     mismatches: Vec<String>,
     missed: u64,
-    seed_and_clients: Option<(u64, usize)>,
+    seed: u64,
 }
 
 /// The counts of one client.
@@ -41,9 +41,9 @@ pub(crate) struct Counts {
 }
 
 impl Report {
-    pub(crate) fn new(seed: u64, clients: usize) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
-            seed_and_clients: Some((seed, clients)),
+            seed,
             ..Self::default()
         }
     }
@@ -78,9 +78,7 @@ impl Report {
 
     /// Whether the caller of this call let go of it.
     pub(crate) fn was_cut(&self, number: u64) -> bool {
-        self.seed_and_clients.is_some_and(|(seed, clients)| {
-            draw::call(seed, number, clients).leaving != Leaving::Stays
-        })
+        draw::call(self.seed, number).leaving != Leaving::Stays
     }
 
     pub(crate) fn mismatch(&mut self, told: Option<&Told>, what: String) {
