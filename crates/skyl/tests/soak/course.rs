@@ -105,7 +105,11 @@ pub(crate) const FINAL: &[Fault] = &[
     same("422", Final(BadRequest, Some(422))),
     same("425", Final(BadRequest, Some(425))),
     // That API tells no quota from a rate, and 429 is in the set.
-    same("429(body=quota)", Final(QuotaExhausted, Some(429))).but_system_one(Repeated(RateLimit, Some(429), 0)),
+    same("429(body=quota)", Final(QuotaExhausted, Some(429))).but_system_one(Repeated(
+        RateLimit,
+        Some(429),
+        0,
+    )),
     // The server's word is not read there.
     same("503(should-retry=false)", Final(Server, Some(503))).but_system_one(Repeated(
         Server,
