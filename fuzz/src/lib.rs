@@ -19,6 +19,7 @@ pub mod mutate;
 mod policy;
 mod script;
 mod secrets;
+mod system_one;
 mod words;
 
 /// One parser, or one family of them that reads the same bytes.
@@ -65,6 +66,13 @@ pub const TARGETS: &[Target] = &[
     ),
     target("gemini-body", dialects::gemini_body, words::GEMINI),
     target("gemini-stream", dialects::gemini_stream, words::GEMINI),
+    target("system-one-reply", system_one::reply, words::SYSTEM_ONE),
+    target("system-one-error", system_one::error, words::SYSTEM_ONE),
+    target(
+        "system-one-document",
+        system_one::document,
+        words::SYSTEM_ONE,
+    ),
 ];
 
 const fn target(name: &'static str, run: fn(&[u8]), words: &'static [&'static str]) -> Target {
