@@ -8,6 +8,7 @@
 
 mod api;
 mod blocking;
+mod budgets;
 mod calls;
 mod cancel;
 mod clocks;

@@ -18,6 +18,7 @@ use skyl_retry::{
 
 use crate::attempts::{Attempt, Attempts};
 use crate::client::Core;
+use crate::client::exchange::ERROR_BODY_BYTES;
 use crate::client::options::Cancel;
 use crate::client::plan::Plan;
 use crate::clock::AnyClock;
@@ -446,6 +447,8 @@ pub(crate) fn reply_error(
         inner.request_id = Some(cut(core.scrubber.scrub(id).into_owned()));
     }
     inner.body = body
+        // Of a whole answer nobody could read there may be much more than is kept.
+        .map(|body| &body[..body.len().min(ERROR_BODY_BYTES)])
         .and_then(|body| core.service.kept_body(head.status, body))
         .map(|body| cut(core.scrubber.scrub_owned(body)));
     error

@@ -287,7 +287,7 @@ fn local_failure(core: &Core, kind: ErrorKind, head: Option<&ReplyHead>) -> Erro
 const FIRST_FAILED_STATUS: u16 = 300;
 
 /// How much of an error body is read.
-const ERROR_BODY_BYTES: usize = 64 << 10;
+pub(super) const ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// How long an error body may take: a server that stalls it must not hold up the retry.
 const ERROR_BODY_PATIENCE: Duration = Duration::from_secs(10);
