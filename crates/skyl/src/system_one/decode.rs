@@ -51,6 +51,7 @@ pub struct Reply {
 /// # Errors
 /// A [`Fault`] of kind `Decode` that names the path of what is wrong, such as `answers.tone.noul`,
 /// and never quotes it; see [`Strictness`]. Where the body is an error instead, its own message.
+/// The usage comes along where it can be read: a reply that is refused here was paid for.
 pub fn decode(questions: &Questions, strictness: Strictness, body: &Bytes) -> Result<Reply, Fault> {
     let mut reader = Reader {
         strictness,
@@ -58,7 +59,23 @@ pub fn decode(questions: &Questions, strictness: Strictness, body: &Bytes) -> Re
         warnings: Vec::new(),
         unreported: 0,
     };
-    reader.reply(questions)
+    reader.reply(questions).map_err(|fault| match paid(body) {
+        Some(usage) => fault.with_usage(usage),
+        None => fault,
+    })
+}
+
+/// The usage of a reply that is refused, as far as it can be read.
+fn paid(body: &[u8]) -> Option<Usage> {
+    let members = Members::read(str::from_utf8(body).ok()?)?;
+    let members = Members::read(members.get("usage")?.get())?;
+    let count = |name: &str| serde_json::from_str(members.get(name)?.get()).ok();
+    let usage = Usage {
+        input_tokens: count("input_tokens"),
+        output_tokens: count("output_tokens"),
+        ..Usage::default()
+    };
+    (usage != Usage::default()).then_some(usage)
 }
 
 struct Reader<'a> {

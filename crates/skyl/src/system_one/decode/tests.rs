@@ -562,6 +562,26 @@ fn broken_usage_is_an_error_or_not_known() {
 }
 
 #[test]
+fn a_refused_reply_says_what_it_cost() {
+    let mut reply = sound();
+    reply["answers"]["n"]["noul"] = json!(7);
+    let usage = |reply: &Value| {
+        let body = bytes(reply.to_string());
+        let fault = decode(&all_kinds(), Strictness::Strict, &body).unwrap_err();
+        fault
+            .usage()
+            .map(|usage| (usage.input_tokens, usage.output_tokens))
+    };
+    assert_eq!(usage(&reply), Some((Some(7), Some(0))));
+    reply["usage"]["input_tokens"] = json!(-7);
+    assert_eq!(usage(&reply), Some((None, Some(0))));
+    for unknown in [json!(null), json!({}), json!([7])] {
+        reply["usage"] = unknown;
+        assert_eq!(usage(&reply), None);
+    }
+}
+
+#[test]
 fn missing_usage_or_model_is_not_known_and_warned_of_in_both_modes() {
     for (field, value, path) in [
         ("usage", None, "usage"),
