@@ -22,7 +22,7 @@
 //! function of its scenario, its policy and its seed; the same seed gives the same figures, byte for
 //! byte, on any number of threads. Two policies under one seed meet the same luck.
 //!
-//! A call costs 25 bytes and each event about the same whatever the size of the fleet, so a million
+//! A call costs 32 bytes and each event about the same whatever the size of the fleet, so a million
 //! clients are a thousand times the work of a thousand and no more.
 //!
 //! # What it refuses to do
@@ -31,10 +31,12 @@
 //! policies under one model, and the model is on one page (`scenario`).
 
 mod calls;
+mod html;
 mod measure;
 mod model;
 mod number;
 mod plan;
+mod plot;
 mod policies;
 mod queue;
 mod random;
@@ -42,8 +44,10 @@ mod report;
 pub mod scenario;
 mod tally;
 
+pub use crate::html::html;
 pub use crate::measure::Recovery;
 pub use crate::plan::{NotRun, Plan, Watch};
+pub use crate::plot::Picture;
 pub use crate::policies::{POLICY_NAMES, named};
 pub use crate::report::{CSV_HEADER, Ends, Mean, Report, Row};
 pub use crate::scenario::{BUILTIN_NAMES, InvalidScenario, Scenario};

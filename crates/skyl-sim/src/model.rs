@@ -3,6 +3,29 @@
 pub(crate) mod occ;
 pub(crate) mod server;
 
+use crate::number::{float, index, whole};
+use crate::random::{Luck, Purpose, unit};
+use crate::scenario::Scenario;
+
+/// When each client makes its first call, in order of time.
+///
+/// Clients are numbered by that order. So calls that are under way at one time lie side by side in
+/// memory, and the queue holds one start at a time: each brings the next.
+fn starts(scenario: &Scenario, clients: u32, luck: Luck) -> Vec<u64> {
+    let within = float(scenario.fleet.start_within);
+    let start = |client| whole(unit(&mut luck.of(Purpose::Start, client, 0)) * within);
+    let mut starts: Vec<u64> = (0..clients).map(start).collect();
+    starts.sort_unstable();
+    starts
+}
+
+/// The start after this one, if this was a client's first call and not the last client's.
+fn next_start(starts: &[u64], call: u32) -> Option<(u64, u32)> {
+    let next = call.checked_add(1)?;
+    let start = starts.get(index(u64::from(next)))?;
+    Some((*start, next))
+}
+
 /// Why a run did not come to its end: somebody called it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CalledOff;

@@ -8,10 +8,10 @@
 use skyl_retry::{Failure, FailureClass, RetryPolicy};
 
 use crate::calls::Calls;
-use crate::model::{CalledOff, Patience};
+use crate::model::{CalledOff, Patience, next_start, starts};
 use crate::number::{float, whole};
 use crate::queue::Queue;
-use crate::random::{Draws, Luck, Purpose, unit};
+use crate::random::{Draws, Luck, Purpose};
 use crate::scenario::Scenario;
 use crate::tally::Tally;
 
@@ -32,10 +32,9 @@ pub(crate) fn run(
     let mut version: u32 = 0;
     // A conflict is the server's answer, and another try may go through.
     let conflict = Failure::new(FailureClass::Server);
-    for client in 0..clients {
-        let spread = unit(&mut luck.of(Purpose::Start, client, 0));
-        let start = whole(spread * float(scenario.fleet.start_within));
-        queue.push(start, pack(BEGIN, 0, client));
+    let starts = starts(scenario, clients, luck);
+    if let Some(first) = starts.first() {
+        queue.push(*first, pack(BEGIN, 0, 0));
     }
     while let Some(event) = queue.pop() {
         if event.time > scenario.horizon || !patience.event()? {
@@ -45,6 +44,9 @@ pub(crate) fn run(
         let (kind, seen, client) = unpack(event.what);
         match kind {
             BEGIN => {
+                if let Some((start, next)) = next_start(&starts, client) {
+                    queue.push(start, pack(BEGIN, 0, next));
+                }
                 calls.begin(client, now);
                 queue.push(now + network.leg(), pack(READ, 0, client));
             }

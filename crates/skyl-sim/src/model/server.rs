@@ -12,7 +12,7 @@ use std::time::Duration;
 use skyl_retry::{Failure, FailureClass, Hint, RetryPolicy, Sent};
 
 use crate::calls::Calls;
-use crate::model::{CalledOff, Patience};
+use crate::model::{CalledOff, Patience, next_start, starts};
 use crate::number::{float, whole};
 use crate::queue::Queue;
 use crate::random::{Luck, Purpose, unit};
@@ -31,10 +31,9 @@ pub(crate) fn run(
     let mut server = Server::new(scenario, clients, failure_rate, luck);
     let failures = Fate::FAILURES.map(|fate| fate.failure(scenario.hint));
     let mut queue = Queue::new();
-    for client in 0..clients {
-        let spread = unit(&mut luck.of(Purpose::Start, client, 0));
-        let start = whole(spread * float(scenario.fleet.start_within));
-        queue.push(start, pack(BEGIN, 0, client));
+    let starts = starts(scenario, clients, luck);
+    if let Some(first) = starts.first() {
+        queue.push(*first, pack(BEGIN, 0, 0));
     }
     while let Some(event) = queue.pop() {
         if event.time > scenario.horizon || !patience.event()? {
@@ -44,6 +43,9 @@ pub(crate) fn run(
         let (kind, fate, call) = unpack(event.what);
         match kind {
             BEGIN => {
+                if let Some((start, next)) = next_start(&starts, call) {
+                    queue.push(start, pack(BEGIN, 0, next));
+                }
                 calls.begin(call, now);
                 if let Some(next) = next_call(scenario, clients, call) {
                     let at = now.saturating_add(scenario.fleet.every);

@@ -306,5 +306,5 @@ const LEAST_CAPACITY: f64 = 0.001;
 const MOST_SEEDS: u32 = 100_000;
 const MOST_CLIENTS: u32 = 50_000_000;
 const MOST_CALLS: u32 = 1_000_000;
-/// 40 bytes each: 2 GB.
+/// About 2 GB with everything around them.
 const MOST_CALLS_IN_A_RUN: u64 = 50_000_000;
