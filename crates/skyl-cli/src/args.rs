@@ -11,6 +11,7 @@
 mod ask;
 mod connection;
 mod retry;
+mod simulate;
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -26,6 +27,7 @@ use crate::moment::{self, Moment};
 pub(crate) use self::ask::{AskArgs, Asked, AskedKind, QuestionArgs};
 pub(crate) use self::connection::{ConnectionArgs, EventSink, Secret, WatchArgs};
 pub(crate) use self::retry::{PolicyArgs, TimeArgs, count, length, over_cap, switch};
+pub(crate) use self::simulate::SimulateArgs;
 
 /// Calls to AI APIs that survive bad minutes.
 #[derive(Debug, Parser)]
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Models(Box<ModelsArgs>),
     /// Run the fake providers that fail on demand
     Sandbox(SandboxArgs),
+    /// Run a fleet of clients in virtual time: what a retry policy does to a provider
+    Simulate(SimulateArgs),
     /// Draw the waits of a retry policy
     Schedule(ScheduleArgs),
     /// Explain how a server's wait is read, and why

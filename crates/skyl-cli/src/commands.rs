@@ -7,3 +7,4 @@ pub(crate) mod explain;
 pub(crate) mod models;
 pub(crate) mod sandbox;
 pub(crate) mod schedule;
+pub(crate) mod simulate;

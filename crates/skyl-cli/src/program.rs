@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
-use crate::commands::{ask, chat, completions, explain, models, sandbox, schedule};
+use crate::commands::{ask, chat, completions, explain, models, sandbox, schedule, simulate};
 use crate::env::Env;
 use crate::escape;
 use crate::exit::Exit;
@@ -103,6 +103,9 @@ fn start(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Sandbox(args) => {
             wait(async |interrupt| sandbox::run(&args, *form, stdout, stderr, &interrupt).await)
         }
+        Command::Simulate(args) => {
+            wait(async |interrupt| simulate::run(&args, *form, stdout, stderr, &interrupt).await)
+        }
         Command::Chat(args) => wait(async |interrupt| chat::run(&args, context, &interrupt).await),
         Command::Ask(args) => wait(async |interrupt| ask::run(&args, context, &interrupt).await),
         Command::Models(args) => {
@@ -124,7 +127,7 @@ fn wait(work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>) -> Result<(), 
 }
 
 const MISSING: &str =
-    "a command is missing: chat, ask, models, sandbox, schedule, explain or completions";
+    "a command is missing: chat, ask, models, sandbox, simulate, schedule, explain or completions";
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ use crate::env::Env;
 use crate::failure::Failure;
 
 pub(crate) use self::connection::{Connection, Faults, Header};
-pub(crate) use self::policy::{chat_policy, policy, system_one_policy};
+pub(crate) use self::policy::{chat_policy, policy, policy_in_file, system_one_policy};
 
 /// A setting's two names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use skyl_retry::{InvalidPolicy, Jitter, RetryPolicy, RetryPolicyBuilder};
 use crate::args::{PolicyArgs, count, length, over_cap, switch};
 use crate::env::Env;
 use crate::failure::Failure;
-use crate::settings::{Names, Source};
+use crate::settings::{Names, Source, Sourced};
 
 use self::file::PolicyFile;
 
@@ -30,6 +30,23 @@ pub(crate) fn chat_policy(args: &PolicyArgs, env: &Env) -> Result<RetryPolicy, F
         policy
             .wait_can_vary()
             .and_then(|()| policy.check_client_limits())
+    })
+}
+
+/// The policy of a file, with every figure checked; `names` are those the caller would have known.
+pub(crate) fn policy_in_file(
+    flag: &'static str,
+    path: &str,
+    names: &str,
+) -> Result<RetryPolicy, Failure> {
+    let name = Sourced {
+        value: path.to_owned(),
+        source: Source::Flag(flag),
+    };
+    let (file, builder) = PolicyFile::read(&name, names)?;
+    builder.build().map_err(|invalid| {
+        file.refuse(&invalid)
+            .unwrap_or_else(|| Failure::usage(format!("{flag} {path}: {invalid}")))
     })
 }
 
@@ -170,7 +187,7 @@ fn start(
         "system_one" => RetryPolicy::system_one(),
         "fleet" => RetryPolicy::fleet(),
         _ => {
-            let (file, builder) = PolicyFile::read(&name)?;
+            let (file, builder) = PolicyFile::read(&name, "chat, system_one and fleet")?;
             return Ok((builder, Some(file)));
         }
     };

@@ -14,6 +14,7 @@ fn every_shell_gets_a_script_that_knows_the_commands_and_the_flags() {
             "ask",
             "models",
             "sandbox",
+            "simulate",
             "schedule",
             "explain",
             "completions",

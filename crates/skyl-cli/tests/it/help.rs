@@ -35,6 +35,11 @@ fn sandbox() {
 }
 
 #[test]
+fn simulate() {
+    insta::assert_snapshot!(help(["simulate", "--help"]));
+}
+
+#[test]
 fn schedule() {
     insta::assert_snapshot!(help(["schedule", "--help"]));
 }

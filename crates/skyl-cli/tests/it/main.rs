@@ -26,4 +26,5 @@ mod sandbox;
 mod schedule;
 mod settings;
 mod signals;
+mod simulate;
 mod support;

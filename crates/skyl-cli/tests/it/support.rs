@@ -227,6 +227,11 @@ impl Running {
         self.child.wait().unwrap();
     }
 
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal by name and waits for the end.
     #[cfg(unix)]
     pub(crate) fn signal(mut self, name: &str) -> Ran {

@@ -18,13 +18,18 @@ pub(super) struct PolicyFile {
 impl PolicyFile {
     /// Reads the figures of the named file. Those that do not go together are found later, once
     /// flags and variables have had their say.
-    pub(super) fn read(name: &Sourced<String>) -> Result<(Self, RetryPolicyBuilder), Failure> {
+    ///
+    /// `names` are the policies that need no file.
+    pub(super) fn read(
+        name: &Sourced<String>,
+        names: &str,
+    ) -> Result<(Self, RetryPolicyBuilder), Failure> {
         let Sourced { value, source } = name;
         let path = Path::new(value);
         let place = format!("{source} {value}");
         let bytes = file::read(path, MAX_FILE_MIB).map_err(|unread| match unread {
             Unread::Missing(_) => Failure::usage(format!(
-                "{place}: no file, and no policy of this name; there are chat, system_one and fleet"
+                "{place}: no file, and no policy of this name; there are {names}"
             )),
             Unread::Other(why) => Failure::usage(format!("{place}: {why}")),
         })?;
