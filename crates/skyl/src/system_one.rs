@@ -107,6 +107,7 @@
 //! request back in its `input`: that is taken out of messages and of
 //! [`body`](crate::Error::body), and no debug print, event or log holds the state or the questions.
 //! A redirect is an error and is not followed. A body that is whole and cannot be read is final.
+//! [`retryable`](crate::Error::retryable) goes by the rules of chat, under which a 409 counts too.
 //!
 //! # Strict and lenient
 //!

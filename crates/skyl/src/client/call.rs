@@ -5,8 +5,7 @@
 
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -38,12 +37,14 @@ pub(crate) struct Call<'c> {
     operation: Operation,
     pub(crate) model: Option<&'c str>,
     state: Mutex<State>,
-    /// Set where a shared pause would pass the deadline: the call ends without waiting for either.
-    paused_past_deadline: AtomicBool,
+    /// Set where a shared pause would pass a limit: why the call ends without waiting for it.
+    no_room: OnceLock<RetryStop>,
 }
 
 #[derive(Default)]
 struct State {
+    /// When the call began, its first shared pause included; known where there are pauses.
+    called: Option<Duration>,
     /// When the first attempt began.
     began: Option<Duration>,
     current: Option<Current>,
@@ -94,7 +95,7 @@ impl<'c> Call<'c> {
             operation,
             model,
             state: Mutex::default(),
-            paused_past_deadline: AtomicBool::new(false),
+            no_room: OnceLock::new(),
         }
     }
 
@@ -129,7 +130,7 @@ impl<'c> Call<'c> {
         let outcome = if cancel.is_possible() || self.core.pauses.is_some() {
             let interrupt = Interrupt {
                 cancel,
-                cut: &self.paused_past_deadline,
+                cut: &self.no_room,
             };
             let driver = driver.cancel_on(interrupt);
             pin!(self.drive(driver, &once, &pause_rng)).await
@@ -199,23 +200,39 @@ impl<'c> Call<'c> {
         let (Some(pauses), Some((host, model))) = (&self.core.pauses, self.place()) else {
             return Duration::ZERO;
         };
+        let now = self.core.clock.now();
+        let called = *self.state().called.get_or_insert(now);
         let wait = {
             let mut rng = rng.lock().unwrap_or_else(PoisonError::into_inner);
-            let now = self.core.clock.now();
             pauses.wait(host, model, now, self.plan.policy.spread(), &mut rng)
         };
         let Some(wait) = wait else {
             return Duration::ZERO;
         };
-        if attempt.remaining.is_some_and(|remaining| wait >= remaining) {
-            // A wait that would pass the deadline is not begun. The driver looks at the flag in
-            // the same poll and ends the call with the last real error in its hands.
-            self.paused_past_deadline.store(true, Ordering::Relaxed);
+        if let Some(reason) = self.passed(attempt, now.saturating_sub(called), wait) {
+            // A wait that would pass a limit is not begun. The driver looks at the reason in the
+            // same poll and ends the call with the last real error in its hands.
+            self.no_room.get_or_init(|| reason);
             return pending().await;
         }
         tracing::debug!(wait_ms = millis(wait), "waiting out a shared pause");
         self.core.clock.sleep(wait).await;
         wait
+    }
+
+    /// The limit that a shared pause of this length would pass.
+    fn passed(
+        &self,
+        attempt: engine::Attempt,
+        elapsed: Duration,
+        wait: Duration,
+    ) -> Option<RetryStop> {
+        if attempt.remaining.is_some_and(|remaining| wait >= remaining) {
+            return Some(RetryStop::Deadline);
+        }
+        // It bounds when retries start, so a first attempt may wait as long as it must.
+        let budget = self.plan.policy.budget().filter(|_| attempt.number > 0)?;
+        (elapsed.saturating_add(wait) > budget).then_some(RetryStop::TimeBudget)
     }
 
     /// Where a shared pause holds.
@@ -353,12 +370,7 @@ impl<'c> Call<'c> {
 
     /// The error a stopped call returns.
     fn stopped(&self, stopped: Stopped<Error>) -> Error {
-        let past_deadline = self.paused_past_deadline.load(Ordering::Relaxed);
-        let reason = if past_deadline {
-            RetryStop::Deadline
-        } else {
-            stopped.reason
-        };
+        let reason = self.no_room.get().copied().unwrap_or(stopped.reason);
         let mut error = match (reason, stopped.last) {
             (RetryStop::Cancelled, last) => self.cut(ErrorKind::Cancelled, last),
             (RetryStop::Deadline, last) if stopped.cut_in_flight => {
@@ -408,17 +420,17 @@ impl Drop for Call<'_> {
     }
 }
 
-/// Ends a call for the caller, or for a pause that would pass the deadline.
+/// Ends a call for the caller, or for a pause that would pass a limit.
 struct Interrupt<'a> {
     cancel: &'a mut Cancel,
-    cut: &'a AtomicBool,
+    cut: &'a OnceLock<RetryStop>,
 }
 
 impl Future for Interrupt<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.cut.load(Ordering::Relaxed) {
+        if self.cut.get().is_some() {
             return Poll::Ready(());
         }
         Pin::new(&mut *self.cancel).poll(cx)

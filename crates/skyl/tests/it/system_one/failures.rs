@@ -1,7 +1,9 @@
 //! What a failed call says, and what it keeps to itself.
 
+use std::sync::Arc;
+
 use skyl::system_one::{CallOptions, ContextCheck, Questions, Request};
-use skyl::{ErrorKind, Operation, RetryStop, Sent};
+use skyl::{ErrorKind, Operation, RetryBudget, RetryBudgetPolicy, RetryPolicy, RetryStop, Sent};
 use skyl_retry::ManualClock;
 
 use crate::logs::{heard, listen};
@@ -332,6 +334,66 @@ async fn no_retry_begins_in_a_useless_rest_of_the_deadline() {
     let Bench { client, clock, .. } = bench_with(&server, |builder| builder.total_timeout(secs(5)));
     ask(&client).await.unwrap();
     assert_eq!(clock.sleeps(), [ms(4900)]);
+}
+
+/// A call that waits to retry while another is told to hold back for so many seconds.
+async fn paused_in_its_backoff(seconds: &str) -> (Raw, ManualClock, Running) {
+    let server = Raw::serve(vec![
+        status(503),
+        told(429, "Retry-After", seconds),
+        answered(),
+    ])
+    .await;
+    let clock = ManualClock::new();
+    let Bench { client, .. } = bench_on(clock.clone(), &server.base_url(), |builder| {
+        builder.shared_pause(true)
+    });
+    let waiting = Running::ask(client.clone());
+    clock.until_sleeping().await;
+    let once = RetryPolicy::system_one().to_builder().max_retries(0);
+    let options = CallOptions::new().policy(once.build().unwrap());
+    let error = Running::ask_with(client, options).end().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RateLimit);
+    clock.advance(ms(500));
+    (server, clock, waiting)
+}
+
+#[tokio::test]
+async fn a_shared_pause_past_the_budget_starts_no_retry() {
+    let (server, _, mut call) = paused_in_its_backoff("40").await;
+    let error = call.end().await.unwrap_err();
+    assert_eq!(error.status(), Some(503), "the last error itself");
+    assert_eq!(error.retry_stop(), Some(RetryStop::TimeBudget));
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_shared_pause_within_the_budget_is_waited_out() {
+    let (server, clock, mut call) = paused_in_its_backoff("20").await;
+    clock.until_sleeping().await;
+    clock.advance(secs(25));
+    let response = call.end().await.unwrap();
+    let pause = response.attempts()[1].pause;
+    assert!(pause >= ms(19_500) && pause <= secs(25), "{pause:?}");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn an_empty_retry_budget_stops_the_retry_and_never_the_call() {
+    let server = Raw::serve(vec![status(503)]).await;
+    let figures = RetryBudgetPolicy {
+        ratio: 0.1,
+        reserve_per_second: 0.0,
+        capacity: 3.0,
+        initial: None,
+    };
+    let budget = Arc::new(RetryBudget::new(&figures).unwrap());
+    let Bench { client, .. } = bench_with(&server, |builder| builder.retry_budget(budget));
+    let first = ask(&client).await.unwrap_err();
+    assert_eq!(first.retry_stop(), Some(RetryStop::AttemptsExhausted));
+    let second = ask(&client).await.unwrap_err();
+    assert_eq!(second.retry_stop(), Some(RetryStop::RetryBudget));
+    assert_eq!((first.attempts().len(), second.attempts().len()), (3, 2));
 }
 
 #[tokio::test]
