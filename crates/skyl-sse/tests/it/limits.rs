@@ -22,6 +22,10 @@ fn a_line_at_the_cap_passes_and_one_byte_more_does_not() {
     assert_eq!(decode(": 12345678\n"), [LINE]);
     assert_eq!(decode("data: 1234"), [LINE]);
     assert_eq!(decode("1234567890"), [LINE]);
+    let limits = Limits::default().max_line_bytes(5);
+    let decode = |text: &str| decode_with(Framing::Sse, limits, text.as_bytes());
+    assert_eq!(decode("data:\n\n"), [message("")]);
+    assert_eq!(decode("data:1\n\n"), [LINE]);
 }
 
 #[test]
@@ -40,7 +44,35 @@ fn an_event_at_the_cap_passes_and_one_byte_more_does_not() {
     // The joining line feed counts.
     assert_eq!(decode("data: 12\ndata: 3\n\n"), [message("12\n3")]);
     assert_eq!(decode("data: 12\ndata: 34\n\n"), [EVENT]);
-    assert_eq!(decode("id: 1234\n\nid: 12345\n\n"), [EVENT]);
+    assert_eq!(
+        decode("id: 1234\n\n: x\n\nid: 12345\n\n"),
+        [comment("x"), EVENT]
+    );
+}
+
+#[test]
+fn what_is_held_is_counted_in_every_framing() {
+    let held = |framing, pieces: &[&str]| {
+        let mut decoder = Decoder::new(framing, Limits::default());
+        for piece in pieces {
+            let mut input = piece.as_bytes();
+            assert!(decoder.next(&mut input).unwrap().is_none(), "{piece}");
+        }
+        decoder.buffered()
+    };
+    let long = "x".repeat(2_000);
+    assert!(held(Framing::Lines, &[&long]) >= 2_000);
+    assert!(held(Framing::JsonArray, &[&format!("[{{\"a\": \"{long}")]) >= 2_000);
+    // Each part of an event on its own, handed in by whole lines so that no line is held.
+    for part in ["id: ", "event: ", "data: "] {
+        assert!(
+            held(Framing::Sse, &[&format!("{part}{long}\n")]) >= 2_000,
+            "{part}"
+        );
+    }
+    assert!(held(Framing::Sse, &[&format!("{{\"a\": \"{long}\n")]) >= 2_000);
+    let all = format!("id: {long}\nevent: {long}\ndata: {long}\n");
+    assert!(held(Framing::Sse, &[&all]) >= 6_000);
 }
 
 #[test]

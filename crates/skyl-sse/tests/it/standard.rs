@@ -416,6 +416,7 @@ fn debug_shows_no_content() {
     writeln!(shown, "{decoder:?}").unwrap();
     assert!(!shown.contains("secr"), "{shown}");
     assert!(shown.contains("data_bytes: 6"), "{shown}");
+    assert!(shown.contains("Decoder { framing: Sse"), "{shown}");
 }
 
 #[test]
