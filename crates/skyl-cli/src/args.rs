@@ -143,6 +143,7 @@ pub(crate) struct RequestArgs {
 
 /// A list of models.
 #[derive(Debug, Args)]
+#[command(after_help = MODELS_AFTER_HELP)]
 pub(crate) struct ModelsArgs {
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
@@ -284,6 +285,9 @@ compat from SKYL_API_KEY, and it may go without; for a preset from its own varia
 GROQ_API_KEY, then SKYL_API_KEY. Addresses come from OPENAI_BASE_URL,
 ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL. Keys on a command line can be seen by others on the
 machine: prefer variables.";
+
+const MODELS_AFTER_HELP: &str = "\
+With `--provider typesafe` the models of System One are listed, by its retry policy.";
 
 const SANDBOX_AFTER_HELP: &str = "\
 Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1,

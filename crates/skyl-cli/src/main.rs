@@ -6,6 +6,7 @@
 //! format and no fault in here: those are the libraries'.
 
 mod args;
+mod asker;
 mod call;
 mod commands;
 mod env;

@@ -108,6 +108,12 @@ impl fmt::Debug for Provider {
     }
 }
 
+/// What the provider of this name is asked; chats where there is none.
+pub(crate) fn api_of(name: &str) -> Api {
+    let found = PROVIDERS.iter().find(|provider| provider.name == name);
+    found.and_then(|provider| provider.api).unwrap_or(Api::Chat)
+}
+
 /// Finds a provider of an API by name.
 pub(crate) fn find(name: &str, source: Source, api: Api) -> Result<&'static Provider, Failure> {
     match PROVIDERS.iter().find(|provider| provider.name == name) {

@@ -91,6 +91,12 @@ impl Connection {
         })
     }
 
+    /// What the named provider is asked, for commands that go with both.
+    pub(crate) fn api(args: &ConnectionArgs, env: &Env) -> Result<Api, Failure> {
+        let named = PROVIDER.pick_text(args.provider.as_deref(), env)?;
+        Ok(named.map_or(Api::Chat, |name| provider::api_of(&name.value)))
+    }
+
     /// What the caller calls the other side: the provider, or the known server.
     pub(crate) fn name(&self) -> &'static str {
         self.preset.map_or(self.provider.name, Preset::name)

@@ -148,6 +148,8 @@ fn what_asks_nothing_or_two_things_is_wrong_usage() {
         &["ask", "--batch", "x"],
         &["ask", "--batch", "x", "--out", "y", "--state", "z"],
         &["ask", "--batch", "x", "--out", "y", "-f", "z"],
+        &["ask", "--batch", "x", "--out", "y", "--raw"],
+        &["ask", "--batch", "x", "--out", "-"],
         &["ask", "--preset", "groq"],
     ] {
         let mut run = skyl([]);

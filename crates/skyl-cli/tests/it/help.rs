@@ -68,3 +68,16 @@ fn the_version_is_one_line() {
     let version = help(["--version"]);
     assert_eq!(version, format!("skyl {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn every_flag_on_the_page_of_ask_is_one() {
+    let page = include_str!("../../../../docs/ask.md");
+    let help = help(["ask", "--help"]);
+    let is_flag = |c: char| c == '-' || c.is_ascii_lowercase();
+    let words = page.split(|c: char| !is_flag(c));
+    let flags: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
+    assert!(flags.len() > 20, "{flags:?}");
+    for flag in flags.into_iter().filter(|flag| flag.len() > 3) {
+        assert!(help.contains(&format!("{flag} ")), "{flag}");
+    }
+}

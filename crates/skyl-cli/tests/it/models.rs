@@ -71,3 +71,27 @@ fn a_wrong_key_is_refused_here_too() {
         (3, Some("auth"))
     );
 }
+
+#[test]
+fn the_models_of_system_one_are_listed_where_it_is_named() {
+    let server = Server::start();
+    let url = server.typesafe_url();
+    let models = || {
+        skyl(["models", "--provider", "typesafe", "--base-url", &url])
+            .env("TYPESAFE_API_KEY", "sandbox-key")
+    };
+    let ran = models().run();
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "jev-latest\njev-preview\n"),
+        "{ran:?}"
+    );
+    let object = models().args(["--json"]).run().object();
+    let model = object["models"][0].as_object().unwrap();
+    let keys: Vec<&str> = model.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["id", "description", "release_date"]);
+    let ran = models().args(["--raw"]).run();
+    assert_eq!(ran.stdout.lines().count(), 2, "{ran:?}");
+    assert!(ran.stdout.contains("release_date"), "{ran:?}");
+    assert_eq!(server.journal().len(), 3);
+}

@@ -20,10 +20,11 @@ use skyl::{ErrorKind, Usage};
 use skyl_retry::TokioClock;
 
 use crate::args::{AskArgs, EventSink};
+use crate::asker::{self, Asker};
 use crate::call::Told;
 use crate::commands::ask::answer::AskObject;
-use crate::commands::ask::asker::{self, Asker};
 use crate::commands::ask::request::{document, refused};
+use crate::commands::ask::{settings, watch};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -48,14 +49,14 @@ pub(super) async fn run(
     context: &Context,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
-    let settings = asker::settings(args, context)?;
+    let settings = settings(args, context)?;
     apart(args, input, out)?;
     if !args.batch.resume {
         Store::check_absent(out)?;
     }
     let live = context.stderr.look().live;
     let lines = Input::open(input, if live { Count::Lines } else { Count::Nothing })?;
-    let asker = Asker::open(&settings, args, Told::Not, context).await?;
+    let asker = Asker::open(&settings, watch(args), Told::Not, context).await?;
     // Last, so that what is refused leaves no files behind.
     let mut store = if args.batch.resume {
         Store::resume(out)?
@@ -73,7 +74,11 @@ pub(super) async fn run(
         store: &mut store,
         progress: &progress,
     };
-    let ask = |line| ask(asker.client.clone(), asker.options(interrupt), line);
+    let model = args.questions.model.as_deref();
+    let ask = |line| {
+        let options = asker::options(model, interrupt);
+        ask(asker.client.clone(), options, line)
+    };
     let running = engine.run(lines.lines(), interrupt.wait(), ask);
     let ended = asker.stage.beside(running).await;
     progress.end();

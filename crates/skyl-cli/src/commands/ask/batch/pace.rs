@@ -11,6 +11,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use skyl::system_one::estimate_tokens;
+
 /// The two limits; without any it never says to wait.
 #[derive(Debug)]
 pub(super) struct Pace {
@@ -33,10 +35,9 @@ impl Cost {
 
     /// One request for a document of this many bytes.
     pub(super) fn estimate(bytes: usize) -> Self {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         Self {
             requests: 1,
-            tokens: (bytes / BYTES_PER_TOKEN).saturating_add(TOKENS_PER_REQUEST),
+            tokens: estimate_tokens(bytes),
         }
     }
 }
@@ -109,10 +110,6 @@ impl Axis {
 
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
-
-/// A published estimate is 239 tokens and 0.331 per byte; it reports somewhat more than is billed.
-const TOKENS_PER_REQUEST: u64 = 239;
-const BYTES_PER_TOKEN: u64 = 3;
 
 #[cfg(test)]
 mod tests {

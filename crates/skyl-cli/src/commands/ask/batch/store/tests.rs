@@ -2,6 +2,7 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use skyl_retry::Rng;
 
 use super::*;
 
@@ -385,4 +386,69 @@ fn a_run_that_is_stopped_keeps_everything() {
     let totals = store.leave().unwrap();
     assert_eq!(totals.answered, 2);
     assert_eq!((folder.lines(), folder.kept()), (vec![1], vec![3, 1]));
+}
+
+/// Runs that end anywhere, at any line, and leave either file torn, one after the other.
+///
+/// After each, whoever was answered is not asked again; at the end all are answered, in order.
+#[test]
+fn no_history_of_runs_loses_an_answer_or_asks_for_one_twice() {
+    for seed in 0..60 {
+        let mut rng = Rng::from_seed(seed);
+        let mut below = |limit: u64| rng.next_u64() % limit;
+        let folder = Folder::new();
+        let last = 1 + below(12);
+        let mut answered = Vec::new();
+        loop {
+            let mut store = Store::resume(&folder.out()).unwrap();
+            let mut open = begin(&mut store, last);
+            for line in &open {
+                assert!(
+                    !answered.contains(line),
+                    "seed {seed}: line {line} is asked again"
+                );
+            }
+            assert_eq!(
+                open.len() + answered.len(),
+                usize::try_from(last).unwrap(),
+                "seed {seed}"
+            );
+            let end = below(10);
+            while !open.is_empty() && end > 1 && below(8) > 0 {
+                let at = usize::try_from(below(open.len() as u64)).unwrap();
+                let line = open.remove(at);
+                if below(3) == 0 {
+                    store.failed(line, failure(line), Exit::Provider).unwrap();
+                } else {
+                    store.answered(line, &answer(line)).unwrap();
+                    answered.push(line);
+                }
+            }
+            if open.is_empty() && end > 5 {
+                if store.finish().unwrap().failed == 0 {
+                    break;
+                }
+            } else if end > 3 {
+                store.leave().unwrap();
+            } else {
+                // Killed, with something half written, or not yet written, in one of the files.
+                drop(store);
+                let torn = line(i64::try_from(last).unwrap());
+                let torn = &torn[..usize::try_from(below(torn.len() as u64 - 2)).unwrap()];
+                let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+                match below(3) {
+                    0 => fs::write(folder.out(), read(folder.out()) + torn).unwrap(),
+                    1 => fs::write(folder.part(), read(folder.part()) + torn).unwrap(),
+                    _ => {
+                        let out = read(folder.out());
+                        let len = usize::try_from(below(out.len() as u64 + 1)).unwrap();
+                        fs::write(folder.out(), &out[..len]).unwrap();
+                    }
+                }
+            }
+        }
+        let all: Vec<i64> = (1..=last).map(u64::cast_signed).collect();
+        assert_eq!(folder.lines(), all, "seed {seed}");
+        assert!(!folder.part().exists(), "seed {seed}");
+    }
 }

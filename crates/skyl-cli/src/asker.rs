@@ -1,10 +1,11 @@
-//! The client of System One, made of flags and variables.
+//! What a command that asks System One needs: its client, on the stage of every call.
 
 use skyl::ApiKey;
 use skyl::system_one::{CallOptions, Client, ClientBuilder, RetryPolicy};
 
-use crate::args::AskArgs;
+use crate::args::{ConnectionArgs, PolicyArgs, TimeArgs};
 use crate::call::{Stage, Told, Watch, unbuilt};
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::program::Context;
@@ -13,48 +14,57 @@ use crate::settings::{Connection, Faults, Header, Names, Times, system_one_polic
 
 /// What flags and variables come to.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     connection: Connection,
     policy: RetryPolicy,
     times: Times,
     /// The model of requests that name none.
     model: Option<String>,
+    pub(crate) opted: Opted,
 }
 
-/// Settles everything, and starts nothing.
-pub(super) fn settings(args: &AskArgs, context: &Context) -> Result<Settings, Failure> {
-    let env = &context.env;
-    let faults = if args.fault.is_some() {
-        Faults::Asked
-    } else {
-        Faults::None
-    };
-    let connection = Connection::resolve(Api::SystemOne, &args.connection, env, faults)?;
-    let mut model = MODEL.pick_text(None, env)?.map(|model| model.value);
-    if model.is_none() {
-        model = env.text(DEFAULT_MODEL)?.map(str::to_owned);
+/// What the API wants to be asked for by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Opted {
+    pub(crate) images: bool,
+    pub(crate) long_context: bool,
+}
+
+impl Settings {
+    /// Settles everything, and starts nothing.
+    pub(crate) fn resolve(
+        connection: &ConnectionArgs,
+        policy: &PolicyArgs,
+        time: &TimeArgs,
+        env: &Env,
+        faults: Faults,
+    ) -> Result<Self, Failure> {
+        let connection = Connection::resolve(Api::SystemOne, connection, env, faults)?;
+        let mut model = MODEL.pick_text(None, env)?.map(|model| model.value);
+        if model.is_none() {
+            model = env.text(DEFAULT_MODEL)?.map(str::to_owned);
+        }
+        Ok(Self {
+            connection,
+            policy: system_one_policy(policy, env)?,
+            times: Times::resolve(time, env)?,
+            model,
+            opted: Opted::default(),
+        })
     }
-    Ok(Settings {
-        connection,
-        policy: system_one_policy(&args.policy, env)?,
-        times: Times::resolve(&args.time, env)?,
-        model,
-    })
 }
 
 /// A client on its stage.
-pub(super) struct Asker {
-    pub(super) client: Client,
-    pub(super) stage: Stage,
-    /// The model of the flag, which goes before the document's.
-    model: Option<String>,
+pub(crate) struct Asker {
+    pub(crate) client: Client,
+    pub(crate) stage: Stage,
 }
 
 impl Asker {
     /// Makes the client, and starts the sandbox where that is who answers.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         settings: &Settings,
-        args: &AskArgs,
+        watch: Watch<'_>,
         told: Told,
         context: &Context,
     ) -> Result<Self, Failure> {
@@ -63,11 +73,8 @@ impl Asker {
             policy,
             times,
             model,
+            opted,
         } = settings;
-        let watch = Watch {
-            fault: args.fault.as_ref(),
-            events: args.watch.events.as_ref(),
-        };
         let stage = Stage::set(connection, "/typesafe", watch, context).await?;
         let target = stage.target();
         // The variables have been read already, each at its place in the order of precedence.
@@ -76,11 +83,11 @@ impl Asker {
             .base_url(target.base_url.unwrap_or_default())
             .model(model.as_deref().unwrap_or_default())
             .policy(policy.clone())
-            .images(args.questions.images)
-            .long_context(args.questions.long_context)
+            .images(opted.images)
+            .long_context(opted.long_context)
             .hook(stage.hook(told));
         if told == Told::Not {
-            // Lines beside each other would each run into the wait that the server asked of all.
+            // Calls beside each other would each run into the wait that the server asked of all.
             builder = builder.shared_pause(true);
         }
         if stage.is_inside() {
@@ -98,18 +105,15 @@ impl Asker {
         for Header { name, value } in &stage.headers {
             builder = builder.header(name.as_str(), value.as_str());
         }
-        Ok(Self {
-            client: builder.build().map_err(unbuilt)?,
-            stage,
-            model: args.questions.model.clone(),
-        })
+        let client = builder.build().map_err(unbuilt)?;
+        Ok(Self { client, stage })
     }
+}
 
-    /// Options of a call: the flag's model, and an end when somebody interrupts.
-    pub(super) fn options(&self, interrupt: &Interrupt) -> CallOptions {
-        let options = CallOptions::new().cancel_on(interrupt.wait());
-        options.model(self.model.as_deref().unwrap_or_default())
-    }
+/// Options of a call: a model that goes before all others, and an end when somebody interrupts.
+pub(crate) fn options(model: Option<&str>, interrupt: &Interrupt) -> CallOptions {
+    let options = CallOptions::new().cancel_on(interrupt.wait());
+    options.model(model.unwrap_or_default())
 }
 
 /// A proxy of the environment knows nothing of a port inside this program.
