@@ -54,6 +54,8 @@ impl<T> Default for Rare<T> {
 
 /// The objects of a list; every other element and every other type is nothing.
 ///
+/// An object alone is a list of itself: some servers drop the brackets where there is one.
+///
 /// The first one lies inline: nearly every chunk of a stream has one choice with one piece, and
 /// those cost no allocation.
 #[derive(Clone, Debug)]
@@ -359,8 +361,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
                 Ok(list)
             }
 
+            // One element where a list of them belongs.
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                skip_map(map).map(|()| List::default())
+                let first = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(List {
+                    first: Some(first),
+                    rest: Vec::new(),
+                })
             }
 
             fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
@@ -435,7 +442,7 @@ mod tests {
             let list = serde_json::from_str::<List<Anything>>(json).unwrap();
             assert_eq!(
                 list.iter().count(),
-                usize::from(json.starts_with('[')),
+                usize::from(json.starts_with(['[', '{'])),
                 "{json}"
             );
         }

@@ -134,6 +134,16 @@ impl Calls {
                 None => last,
             };
         };
+        // The id as well, where both are the same: servers that send zero for every call take
+        // turns between them by it.
+        let by_both = piece.id.and_then(|id| {
+            self.list
+                .iter()
+                .rposition(|c| c.index == Some(index) && c.id.as_deref() == Some(id))
+        });
+        if by_both.is_some() {
+            return by_both;
+        }
         let by_index = self.list.iter().rposition(|c| c.index == Some(index));
         if by_index.is_some() || piece.name.is_some() {
             return by_index;

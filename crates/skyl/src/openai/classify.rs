@@ -145,6 +145,10 @@ impl Report {
                 // limit; no waiting makes it smaller.
                 !(status == Some(413) && *kind == ErrorKind::RateLimit)
             });
+        // Groq's flex tier again, where its code has another name.
+        if status == Some(498) && named.is_none() && text.contains("capacity") {
+            return ErrorKind::RateLimit;
+        }
         let kind = named
             .or_else(|| status.map(classify_status))
             .or_else(|| self.words.iter().find_map(|word| hinted(word)))

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::dialect::lenient::{Count, Object, Scalar, is_blank};
+use crate::dialect::lenient::{Count, Object, Scalar, is_blank, string};
 use crate::dialect::{Decoded, Fault, Head, ModelsPage};
 use crate::message::{self, Part, Reasoning, ToolCall};
 use crate::openai::calls::{is_object, nameless, no_object};
@@ -198,6 +198,8 @@ impl Answer {
             if let Some(state) = state {
                 message::keep_with_reasoning(&mut answer.parts, state);
             }
+        } else if let Some(text) = choice.text.and_then(string).filter(|text| !text.is_empty()) {
+            answer.parts.push(Part::text(text));
         }
         answer
     }

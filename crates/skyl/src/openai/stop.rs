@@ -9,14 +9,22 @@ use crate::response::StopReason;
 /// The word alone is not enough: a call by a named tool choice ends with `stop`, and so does a
 /// refusal in words.
 pub(super) fn reason(word: Option<&str>, refused: bool, called: bool) -> StopReason {
-    let reason = match word {
-        Some("stop" | "end_turn" | "eos") => StopReason::EndTurn,
-        Some("length" | "max_tokens" | "model_length") => StopReason::MaxTokens,
-        Some("tool_calls" | "tool_use" | "function_call") => StopReason::ToolUse,
-        Some("stop_sequence") => StopReason::StopSequence,
-        Some("content_filter" | "refusal") => StopReason::Refusal,
-        Some(other) => StopReason::Other(other.to_owned()),
-        None => StopReason::Other(String::new()),
+    let is = |names: &[&str]| {
+        word.is_some_and(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    let reason = if is(&["stop", "end_turn", "eos", "eos_token", "complete"]) {
+        StopReason::EndTurn
+    } else if is(&["length", "max_tokens", "model_length"]) {
+        StopReason::MaxTokens
+    } else if is(&["tool_calls", "tool_call", "tool_use", "function_call"]) {
+        StopReason::ToolUse
+    } else if is(&["stop_sequence"]) {
+        StopReason::StopSequence
+    // The last one is Z.ai's.
+    } else if is(&["content_filter", "refusal", "sensitive"]) {
+        StopReason::Refusal
+    } else {
+        StopReason::Other(word.unwrap_or_default().to_owned())
     };
     match reason {
         StopReason::EndTurn | StopReason::Other(_) if refused => StopReason::Refusal,
@@ -28,7 +36,8 @@ pub(super) fn reason(word: Option<&str>, refused: bool, called: bool) -> StopRea
 /// The failure a word stands for, where the answer was broken off.
 pub(super) fn failure(word: &str) -> Option<Fault> {
     let (message, overloaded) = match word {
-        "error" => ("the provider broke off the answer", false),
+        // The second one is Z.ai's.
+        "error" | "network_error" => ("the provider broke off the answer", false),
         // DeepSeek, when it runs out of room in mid-answer.
         "insufficient_system_resource" => ("the provider ran out of room for the answer", true),
         _ => return None,
@@ -53,6 +62,11 @@ mod tests {
             ("tool_calls", StopReason::ToolUse),
             ("function_call", StopReason::ToolUse),
             ("content_filter", StopReason::Refusal),
+            ("eos_token", StopReason::EndTurn),
+            ("tool_call", StopReason::ToolUse),
+            ("STOP", StopReason::EndTurn),
+            ("MAX_TOKENS", StopReason::MaxTokens),
+            ("sensitive", StopReason::Refusal),
             ("brand_new", StopReason::Other("brand_new".into())),
         ] {
             assert_eq!(reason(Some(word), false, false), expected, "{word}");
@@ -85,6 +99,7 @@ mod tests {
                 .unwrap()
                 .is_overloaded()
         );
+        assert!(failure("network_error").is_some());
         assert!(failure("stop").is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::dialect::lenient::is_blank;
+use crate::dialect::lenient::{is_blank, string};
 use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
 use crate::openai::calls::Calls;
 use crate::openai::date::ServerDate;
@@ -129,6 +129,12 @@ impl ChatStream {
         let word = choice.finish_reason.get();
         // Some servers close with the whole message, which has been told by then.
         let whole = choice.message.0.as_deref().filter(|_| !sink.has_content());
+        if let Some(text) = choice.text.and_then(string)
+            && choice.delta.0.is_none()
+            && whole.is_none()
+        {
+            sink.text(text);
+        }
         if let Some(said) = choice.delta.0.as_ref().or(whole) {
             let mut unknown = false;
             said.words(|words| match words {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect::lenient::{Count, List, Object, Rare, Scalar, compact, string};
+use crate::dialect::lenient::{Count, List, Object, Rare, Scalar, compact, is_blank, string};
 use crate::response::Usage;
 
 /// A request, apart from the field for the token limit, whose name differs between servers.
@@ -223,6 +223,9 @@ pub(super) struct Choice<'a> {
     /// OpenRouter puts the error here too.
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
+    /// What is said, in the shape of the older completions.
+    #[serde(borrow)]
+    pub(super) text: Option<&'a RawValue>,
 }
 
 /// A message or a piece of one.
@@ -245,6 +248,8 @@ pub(super) struct Said<'a> {
     /// One call in the protocol's first form, which some servers still speak.
     #[serde(borrow)]
     pub(super) function_call: Rare<Function<'a>>,
+    /// Some gateways leave the usage here.
+    pub(super) usage: Rare<Cost>,
 }
 
 /// A call or a piece of one.
@@ -288,18 +293,20 @@ impl<'a> Said<'a> {
         let reasoning = [self.reasoning_content, self.reasoning]
             .into_iter()
             .flatten();
-        if let Some(text) = reasoning.filter_map(string).find(|text| !text.is_empty()) {
+        let reasoning = reasoning.map(|raw| string(raw).unwrap_or_else(|| thought(raw)));
+        if let Some(text) = reasoning.into_iter().find(|text| !text.is_empty()) {
             hand_out(Words::Reasoning(text));
         } else if let Some(details) = self.reasoning_details {
             hand_out(Words::Reasoning(thought(details)));
         }
         match self.content {
             Some(content) if content.get().starts_with('[') => parts(content, &mut hand_out),
-            Some(content) => {
-                if let Some(text) = string(content) {
-                    hand_out(Words::Text(text));
-                }
-            }
+            Some(content) => match string(content) {
+                Some(text) => hand_out(Words::Text(text)),
+                None if is_blank(content) => {}
+                // One part where a list of them belongs.
+                None => part(content, &mut hand_out),
+            },
             None => {}
         }
         if let Some(text) = self.refusal.and_then(string) {
@@ -331,16 +338,18 @@ fn parts<'a>(content: &'a RawValue, hand_out: &mut impl FnMut(Words<'a>)) {
         return;
     };
     for raw in list {
-        if let Some(text) = string(raw) {
-            hand_out(Words::Text(text));
-            continue;
+        match string(raw) {
+            Some(text) => hand_out(Words::Text(text)),
+            None => part(raw, hand_out),
         }
-        let Ok(Object(Some(part))) = serde_json::from_str::<Object<ContentPart<'a>>>(raw.get())
-        else {
-            hand_out(Words::Unknown);
-            continue;
-        };
-        hand_out(part.words());
+    }
+}
+
+/// The words of one part.
+fn part<'a>(raw: &'a RawValue, hand_out: &mut impl FnMut(Words<'a>)) {
+    match serde_json::from_str::<Object<ContentPart<'a>>>(raw.get()) {
+        Ok(Object(Some(part))) => hand_out(part.words()),
+        _ => hand_out(Words::Unknown),
     }
 }
 
@@ -398,6 +407,10 @@ pub(super) struct Cost {
     prompt_cache_hit_tokens: Count,
     /// Moonshot.
     cached_tokens: Count,
+    /// Servers that count as newer protocols do.
+    input_tokens: Count,
+    output_tokens: Count,
+    reasoning_tokens: Count,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -419,15 +432,15 @@ impl Cost {
         let input = self.prompt_tokens_details.0.unwrap_or_default();
         let output = self.completion_tokens_details.0.unwrap_or_default();
         Usage {
-            input_tokens: self.prompt_tokens.0,
-            output_tokens: self.completion_tokens.0,
+            input_tokens: self.prompt_tokens.0.or(self.input_tokens.0),
+            output_tokens: self.completion_tokens.0.or(self.output_tokens.0),
             cache_read_tokens: input
                 .cached_tokens
                 .0
                 .or(self.prompt_cache_hit_tokens.0)
                 .or(self.cached_tokens.0),
             cache_write_tokens: input.cache_write_tokens.0,
-            reasoning_tokens: output.reasoning_tokens.0,
+            reasoning_tokens: output.reasoning_tokens.0.or(self.reasoning_tokens.0),
         }
     }
 }
@@ -435,10 +448,12 @@ impl Cost {
 impl Body<'_> {
     /// Every usage in the body, from the general to the particular.
     pub(super) fn usages(&self) -> impl Iterator<Item = Usage> {
-        let choice = self
-            .choices
-            .iter()
-            .filter_map(|choice| choice.usage.0.as_deref());
+        let choice = self.choices.iter().flat_map(|choice| {
+            let said = [choice.message.0.as_deref(), choice.delta.0.as_ref()];
+            let said = said.into_iter().flatten();
+            said.filter_map(|said| said.usage.0.as_deref())
+                .chain(choice.usage.0.as_deref())
+        });
         let groq = self
             .x_groq
             .0

@@ -316,6 +316,12 @@ fn reasoning_that_stands_in_its_details_alone_is_told_in_words() {
     );
 }
 
+#[test]
+fn text_in_the_shape_of_the_older_completions_is_text() {
+    let body = json!({"choices": [{"index": 0, "text": "Brest.", "finish_reason": "stop"}]});
+    assert_eq!(text(&decoded(&body)), "Brest.");
+}
+
 // MiniMax
 #[test]
 fn a_base_resp_that_is_not_zero_is_the_error_and_zero_is_none() {

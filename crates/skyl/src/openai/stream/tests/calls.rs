@@ -62,6 +62,30 @@ fn interleaved_fragments_go_by_their_index() {
     assert_eq!(told.tools(), [("c1", "tide", BREST), ("c2", "moon", "{}")]);
 }
 
+#[test]
+fn interleaved_fragments_under_one_index_go_by_their_id() {
+    let more = |id: &str, arguments: &str| json!({"index": 0, "id": id, "function": {"arguments": arguments}});
+    let told = pieces(&[
+        piece(0, "c1", "tide", ""),
+        piece(0, "c2", "moon", ""),
+        more("c1", "{\"port\":"),
+        more("c2", "{"),
+        more("c1", "\"Brest\"}"),
+        more("c2", "}"),
+    ]);
+    assert_eq!(told.tools(), [("c1", "tide", BREST), ("c2", "moon", "{}")]);
+}
+
+#[test]
+fn one_call_that_stands_where_a_list_belongs_is_a_call() {
+    let call = json!({"id": "c1", "function": {"name": "tide", "arguments": BREST}});
+    let told = told(&frames(&[
+        delta(&json!({"tool_calls": call})),
+        finish("tool_calls"),
+    ]));
+    assert_eq!(told.tools(), [("c1", "tide", BREST)]);
+}
+
 // langchain-ai/langchainjs#11373
 #[test]
 fn a_later_id_of_null_or_nothing_does_not_replace_the_real_one() {

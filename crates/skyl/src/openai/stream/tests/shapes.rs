@@ -46,6 +46,33 @@ fn content_lists_give_text_and_thinking_apart() {
 }
 
 #[test]
+fn a_part_without_its_list_and_text_beside_the_delta_are_words_all_the_same() {
+    let part = |content: &Value| {
+        told(&frames(&[
+            delta(&json!({"content": content})),
+            finish("stop"),
+        ]))
+    };
+    assert_eq!(
+        part(&json!({"type": "text", "text": "Seven."})).text(),
+        "Seven."
+    );
+    let unknown = part(&json!(7));
+    assert_eq!(
+        (unknown.text(), unknown.decoded.warnings.len()),
+        (String::new(), 1)
+    );
+    for nothing in [json!(null), json!({}), json!([]), json!("")] {
+        assert_eq!(part(&nothing).decoded.warnings, [], "{nothing}");
+    }
+    let thought = delta(&json!({"reasoning": [{"type": "text", "text": "Hm."}], "content": "a"}));
+    let told_thought = told(&frames(&[thought, finish("stop")]));
+    assert!(matches!(&told_thought.events[0], StreamEvent::Reasoning(text) if text == "Hm."));
+    let older = json!({"choices": [{"index": 0, "text": "Seven.", "finish_reason": "stop"}]});
+    assert_eq!(told(&frames(&[older])).text(), "Seven.");
+}
+
+#[test]
 fn reasoning_details_come_in_pieces_and_are_kept_whole_where_they_go_back() {
     let delta =
         |delta: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n");

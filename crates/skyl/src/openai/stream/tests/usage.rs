@@ -50,6 +50,15 @@ fn usage_that_says_nothing_is_none() {
 }
 
 #[test]
+fn usage_is_read_under_the_names_of_newer_protocols_too() {
+    let tokens = json!({"input_tokens": 7, "output_tokens": 2, "reasoning_tokens": 1});
+    let last = json!({"choices": [], "usage": tokens});
+    let told = told(&frames(&[said("a"), finish("stop"), last]));
+    assert_eq!(figures(&told), (Some(7), Some(2)));
+    assert_eq!(told.decoded.usage.reasoning_tokens, Some(1));
+}
+
+#[test]
 fn usage_is_found_wherever_servers_put_it() {
     let tokens = json!({"prompt_tokens": 7, "completion_tokens": 2,
         "prompt_cache_hit_tokens": 4,
@@ -58,6 +67,7 @@ fn usage_is_found_wherever_servers_put_it() {
     for last in [
         json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": tokens}),
         json!({"choices": [{"delta": {}, "finish_reason": "stop", "usage": tokens}]}),
+        json!({"choices": [{"delta": {"usage": tokens}, "finish_reason": "stop"}]}),
         json!({"choices": [{"delta": {}, "finish_reason": "stop"}],
                "x_groq": {"id": "req_1", "usage": tokens}}),
     ] {
