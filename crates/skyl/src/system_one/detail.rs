@@ -18,8 +18,9 @@ use crate::system_one::redact::may_echo;
 
 /// Classifies a reply with a status of 300 or more. The body may be anything, cut or empty.
 ///
-/// The status decides, with two exceptions: `max_tokens_exceeded` is `ContextLength`, and
-/// `authentication_error` is `Auth`. The code is the body's `error_type`; the message holds nothing
+/// The status decides, with three exceptions: `max_tokens_exceeded` is `ContextLength`,
+/// `authentication_error` is `Auth`, and a 429 of `insufficient_quota` is `QuotaExhausted`; the
+/// policy goes by the status all the same. The code is the body's `error_type`; the message holds nothing
 /// of the request but ids.
 #[must_use]
 pub fn classify(status: u16, body: &[u8]) -> Fault {
@@ -51,6 +52,7 @@ pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
 
 fn kind(status: u16, code: Option<&str>) -> ErrorKind {
     match (status, code) {
+        (429, Some("insufficient_quota")) => ErrorKind::QuotaExhausted,
         (429, _) => ErrorKind::RateLimit,
         (400..500, Some("max_tokens_exceeded")) => ErrorKind::ContextLength,
         (400..500, Some("authentication_error")) => ErrorKind::Auth,

@@ -104,7 +104,7 @@ pub(crate) const FINAL: &[Fault] = &[
     same("404", Final(NotFound, Some(404))),
     same("422", Final(BadRequest, Some(422))),
     same("425", Final(BadRequest, Some(425))),
-    // That API tells no quota from a rate, and 429 is in the set.
+    // By status: 429 is in the set, whatever its kind.
     same("429(body=quota)", Final(QuotaExhausted, Some(429))).but_system_one(Repeated(
         RateLimit,
         Some(429),

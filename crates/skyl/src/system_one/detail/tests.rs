@@ -145,6 +145,8 @@ fn a_code_decides_where_it_says_more_than_the_status() {
         (400, "max_tokens_exceeded", ErrorKind::ContextLength),
         (413, "max_tokens_exceeded", ErrorKind::ContextLength),
         (429, "max_tokens_exceeded", ErrorKind::RateLimit),
+        (429, "insufficient_quota", ErrorKind::QuotaExhausted),
+        (400, "insufficient_quota", ErrorKind::BadRequest),
         (500, "max_tokens_exceeded", ErrorKind::Server),
         (400, "authentication_error", ErrorKind::Auth),
         (503, "authentication_error", ErrorKind::Server),
