@@ -293,7 +293,8 @@ const SANDBOX_AFTER_HELP: &str = "\
 Once it listens, its base URL is the only line on standard output. Mounts: /openai/v1, /compat/v1,
 /anthropic/v1, /gemini/v1beta, /typesafe/v1. Models: those that each mount lists; and on every mount
 those that fail on demand: sandbox-status-503, sandbox-stream-truncate, sandbox-stream-error,
-sandbox-do-<script>. What reached it: GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
+sandbox-do-<script>. On /compat/v1 compat-groq and its like answer as that server does. What reached
+it: GET /_sandbox/journal. It ends on SIGINT and SIGTERM.";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 A value that cannot be read is explained too, and is no failure of this command.";

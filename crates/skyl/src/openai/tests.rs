@@ -102,6 +102,10 @@ mod properties {
             "refusal",
             "reasoning",
             "reasoning_content",
+            "reasoning_details",
+            "base_resp",
+            "status_code",
+            "summary",
             "tool_calls",
             "function_call",
             "function",
@@ -147,7 +151,12 @@ mod properties {
 
     /// Reads the same bytes in every way there is; nothing may panic.
     fn read_everywhere(bytes: &[u8]) {
-        let dialect = compatible();
+        read_by(&compatible(), bytes);
+        // The one that keeps reasoning details.
+        read_by(&OpenAiCompatible::openrouter("test-0123456789"), bytes);
+    }
+
+    fn read_by(dialect: &OpenAiCompatible, bytes: &[u8]) {
         let headers = HeaderMap::new();
         for status in [200, 302, 400, 429, 503] {
             let head = Head::new(status, &headers, SystemTime::UNIX_EPOCH);
@@ -158,8 +167,8 @@ mod properties {
         let data = String::from_utf8_lossy(bytes).replace(['\r', '\n'], " ");
         let event = format!("data: {data}\n\nevent: error\ndata: {data}");
         for text in [bytes, event.as_bytes(), data.as_bytes()] {
-            let whole = harness::stream(&dialect, [text]);
-            let split = harness::stream(&dialect, text.chunks(3));
+            let whole = harness::stream(dialect, [text]);
+            let split = harness::stream(dialect, text.chunks(3));
             assert_eq!(whole.events, split.events);
             assert_eq!(whole.decoded, split.decoded);
         }
