@@ -59,6 +59,8 @@ pub(crate) trait Mount: Debug + Send + Sync {
 /// Every mount of the sandbox.
 pub(crate) fn all() -> Vec<Box<dyn Mount>> {
     vec![
+        // Inside the next one's prefix, so it has to be asked first.
+        Box::new(openai::Responses),
         Box::new(openai::OpenAi::official()),
         Box::new(openai::OpenAi::compatible()),
         Box::new(anthropic::Anthropic),
@@ -98,8 +100,8 @@ impl Request {
 pub(crate) struct Spot {
     /// The stream's own content type: the form of its frames.
     pub(crate) content_type: &'static str,
-    /// Whether nothing came before it.
-    pub(crate) first: bool,
+    /// How many frames came before it.
+    pub(crate) before: usize,
 }
 
 /// What the mounts share: the key to show and the models on offer.

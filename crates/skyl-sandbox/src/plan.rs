@@ -127,10 +127,10 @@ fn answered(
             content_type,
             frames,
         } => {
-            let error = |first| {
+            let error = |before| {
                 let spot = Spot {
                     content_type,
-                    first,
+                    before,
                 };
                 Part::Data(mount.overload_frame(IN_BAND, spot))
             };
@@ -234,17 +234,17 @@ fn whole(
 
 /// The frames of a stream up to where the outcome ends it.
 fn stream_parts(
-    error: impl Fn(bool) -> Part,
+    error: impl Fn(usize) -> Part,
     frames: &[Frame],
     outcome: &Outcome,
     delivery: &Delivery,
 ) -> VecDeque<Part> {
     let (after, then) = match outcome {
-        Outcome::FirstError => return VecDeque::from([error(true)]),
+        Outcome::FirstError => return VecDeque::from([error(0)]),
         Outcome::StreamTruncate(n) => (place(frames, *n), Then::End(None)),
         Outcome::StreamError(n) => {
             let at = place(frames, *n);
-            (at, Then::End(Some(error(at == 0))))
+            (at, Then::End(Some(error(at))))
         }
         Outcome::StreamReset(n) => (place(frames, *n), Then::End(Some(Part::Cut(Cut::Reset)))),
         Outcome::StreamStall { after, wait } => (place(frames, *after), Then::Wait(wait.millis())),

@@ -83,7 +83,7 @@ impl Mount for Gemini {
 
     fn overload_frame(&self, message: &str, spot: Spot) -> Bytes {
         let form = Form::of(spot.content_type);
-        form.last(&errors::overloaded(message), spot.first)
+        form.last(&errors::overloaded(message), spot.before == 0)
     }
 
     /// The provider has no headers for its limits.

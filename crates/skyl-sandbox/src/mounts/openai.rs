@@ -6,6 +6,7 @@
 mod accents;
 mod errors;
 mod read;
+mod responses;
 mod servers;
 mod write;
 
@@ -23,6 +24,8 @@ use crate::{
 };
 
 use self::{errors::Refusal, read::Chat, servers::Server};
+
+pub(crate) use self::responses::Responses;
 
 /// One mount with these shapes.
 #[derive(Debug)]

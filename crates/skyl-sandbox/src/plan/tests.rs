@@ -35,6 +35,7 @@ fn complete() -> Answer {
 fn planned(answer: Answer, step: &str) -> Plan {
     let script: Script = step.parse().unwrap();
     let mounts = mounts::all();
+    let chat = mounts.iter().find(|mount| mount.prefix() == "/openai/v1");
     let call = Call {
         model: None,
         refused: false,
@@ -42,7 +43,7 @@ fn planned(answer: Answer, step: &str) -> Plan {
         answer,
     };
     plan(
-        mounts[0].as_ref(),
+        chat.unwrap().as_ref(),
         call,
         script.at(0).1,
         "injected",

@@ -1,4 +1,4 @@
-//! Anthropic and Gemini over real sockets: each fault once, in each provider's own bytes.
+//! Anthropic, Gemini and Responses over real sockets: each fault once, in each provider's own bytes.
 
 use std::num::NonZeroU32;
 
@@ -13,17 +13,22 @@ enum Dialect {
     Anthropic,
     GeminiEvents,
     GeminiArray,
+    Responses,
 }
 
-use Dialect::{Anthropic, GeminiArray, GeminiEvents};
+use Dialect::{Anthropic, GeminiArray, GeminiEvents, Responses};
 
-const ALL: [Dialect; 3] = [Anthropic, GeminiEvents, GeminiArray];
+const ALL: [Dialect; 4] = [Anthropic, GeminiEvents, GeminiArray, Responses];
+
+/// Each provider once.
+const EACH: [Dialect; 3] = [Anthropic, GeminiEvents, Responses];
 
 impl Dialect {
     fn catalogue(self) -> &'static str {
         match self {
             Anthropic => "claude-sonnet-5",
             GeminiEvents | GeminiArray => "gemini-3.6-flash",
+            Responses => "gpt-5.6",
         }
     }
 
@@ -35,6 +40,10 @@ impl Dialect {
                 let messages = json!([{"role": "user", "content": "a b"}]);
                 let body = json!({"model": model, "max_tokens": 99, "messages": messages, "stream": stream});
                 self.raw("POST", "/anthropic/v1/messages", &body.to_string())
+            }
+            Responses => {
+                let body = json!({"model": model, "input": "a b", "stream": stream});
+                self.raw("POST", "/openai/v1/responses", &body.to_string())
             }
             GeminiEvents | GeminiArray => {
                 let method = match (stream, self) {
@@ -52,6 +61,7 @@ impl Dialect {
         let key = match self {
             Anthropic => "x-api-key: sandbox-key\r\nanthropic-version: 2023-06-01",
             GeminiEvents | GeminiArray => "x-goog-api-key: sandbox-key",
+            Responses => "authorization: Bearer sandbox-key",
         };
         let length = body.len();
         format!(
@@ -64,7 +74,7 @@ impl Dialect {
     fn documents(self, answer: &Answer) -> Vec<Value> {
         let text = answer.text();
         match self {
-            Anthropic | GeminiEvents => text
+            Anthropic | GeminiEvents | Responses => text
                 .lines()
                 .filter_map(|line| line.strip_prefix("data: "))
                 .map(|data| serde_json::from_str(data).unwrap())
@@ -83,6 +93,7 @@ impl Dialect {
         let documents = self.documents(answer);
         let pieces = documents.iter().filter_map(|document| match self {
             Anthropic => document["delta"]["text"].as_str(),
+            Responses => document["delta"].as_str(),
             GeminiEvents | GeminiArray => {
                 document["candidates"][0]["content"]["parts"][0]["text"].as_str()
             }
@@ -96,6 +107,7 @@ impl Dialect {
         let text = match self {
             Anthropic => &body["content"][0]["text"],
             GeminiEvents | GeminiArray => &body["candidates"][0]["content"]["parts"][0]["text"],
+            Responses => &body["output"][0]["content"][0]["text"],
         };
         text.as_str().unwrap().to_owned()
     }
@@ -106,6 +118,7 @@ impl Dialect {
             .last()
             .is_some_and(|last| match self {
                 Anthropic => last["type"] == "message_stop",
+                Responses => last["type"] == "response.completed",
                 GeminiEvents | GeminiArray => last["candidates"][0]["finishReason"].is_string(),
             })
     }
@@ -114,7 +127,7 @@ impl Dialect {
     fn error(self, body: &Value) -> (String, String) {
         let error = &body["error"];
         let kind = match self {
-            Anthropic => &error["type"],
+            Anthropic | Responses => &error["type"],
             GeminiEvents | GeminiArray => &error["status"],
         };
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -125,6 +138,7 @@ impl Dialect {
         match self {
             Anthropic => "overloaded_error",
             GeminiEvents | GeminiArray => "UNAVAILABLE",
+            Responses => "service_unavailable_error",
         }
     }
 }
@@ -152,7 +166,7 @@ async fn complete_and_streamed_answers_say_the_same() {
 #[tokio::test]
 async fn every_status_comes_in_the_provider_s_shape() {
     let sandbox = sandbox().await;
-    for dialect in [Anthropic, GeminiEvents] {
+    for dialect in EACH {
         let mut wire = connect(&sandbox).await;
         for status in 200..=599_u16 {
             let model = format!("sandbox-status-{status}");
@@ -174,7 +188,7 @@ async fn every_status_comes_in_the_provider_s_shape() {
 #[tokio::test]
 async fn errors_that_no_status_tells_have_the_provider_s_own_words() {
     let sandbox = sandbox().await;
-    for dialect in [Anthropic, GeminiEvents] {
+    for dialect in EACH {
         let body = |step: &'static str| {
             let request = dialect.request(&format!("sandbox-do-{step}"), false);
             let sandbox = &sandbox;
@@ -189,6 +203,10 @@ async fn errors_that_no_status_tells_have_the_provider_s_own_words() {
                 let code = &quota["error"]["details"]["error_code"];
                 assert_eq!(code, "enforced_spend_limit_reached");
                 assert!(context.starts_with("prompt is too long: "), "{context}");
+            }
+            Responses => {
+                assert_eq!(quota["error"]["code"], "insufficient_quota");
+                assert!(context.contains("sandbox: injected status"), "{context}");
             }
             GeminiEvents | GeminiArray => {
                 let violation = &quota["error"]["details"][0]["violations"][0];
@@ -210,6 +228,8 @@ async fn a_fault_by_name_needs_nothing_but_the_name() {
          content-length: 30\r\n\r\n{\"model\":\"sandbox-status-503\"} ",
         "POST /gemini/v1beta/models/sandbox-status-503:generateContent?key=sandbox-key HTTP/1.1\r\n\
          host: s\r\ncontent-length: 0\r\n\r\n",
+        "POST /openai/v1/responses HTTP/1.1\r\nhost: s\r\nauthorization: Bearer sandbox-key\r\n\
+         content-length: 30\r\n\r\n{\"model\":\"sandbox-status-503\"} ",
     ];
     for request in requests {
         assert_eq!(ask(&sandbox, request.as_bytes()).await.status, 503);
@@ -291,7 +311,7 @@ async fn an_error_in_mid_stream_is_the_provider_s_overload_error() {
 #[tokio::test]
 async fn without_streaming_in_band_errors_are_a_200_and_cuts_break_the_body() {
     let sandbox = sandbox().await;
-    for dialect in [Anthropic, GeminiEvents] {
+    for dialect in EACH {
         for step in ["first-error", "stream-error(2)"] {
             let request = dialect.request(&format!("sandbox-do-{step}"), false);
             let answer = ask(&sandbox, &request).await;
@@ -353,7 +373,7 @@ async fn deliveries_lose_nothing() {
 #[tokio::test]
 async fn hints_are_in_the_headers_alone() {
     let sandbox = sandbox().await;
-    for dialect in [Anthropic, GeminiEvents] {
+    for dialect in EACH {
         let model = "sandbox-do-429(ra=2;ra-ms=1500;should-retry=true)";
         let told = ask(&sandbox, &dialect.request(model, false)).await;
         assert_eq!(told.headers("retry-after"), ["2"]);
@@ -487,5 +507,72 @@ async fn a_model_asked_for_by_path_can_be_a_fault_too() {
         assert_eq!(ask(&sandbox, &get("sandbox-status-503")).await.status, 503);
         let script = get("sandbox-do-429%28ra%3D1%29");
         assert_eq!(ask(&sandbox, &script).await.headers("retry-after"), ["1"]);
+    }
+}
+
+#[tokio::test]
+async fn an_error_among_the_events_of_responses_has_the_next_number() {
+    let sandbox = sandbox().await;
+    for (step, before) in [
+        ("first-error", 0),
+        ("stream-error(0)", 4),
+        ("stream-error(2)", 6),
+    ] {
+        let request = Responses.request(&format!("sandbox-do-{step}"), true);
+        let answer = ask(&sandbox, &request).await;
+        let events = Responses.documents(&answer);
+        assert_eq!(events.len(), before + 1, "{step}");
+        for (number, event) in events.iter().enumerate() {
+            assert_eq!(event["sequence_number"], number, "{step}");
+        }
+        assert_eq!(events[before]["type"], "error");
+        assert_eq!(events[before]["error"]["code"], "server_is_overloaded");
+        assert!(answer.text().contains("event: error\ndata: {"), "{step}");
+    }
+}
+
+#[tokio::test]
+async fn responses_are_journaled_under_openai_and_share_its_limits() {
+    let one = NonZeroU32::new(1).unwrap();
+    let limited = Sandbox::builder()
+        .requests_per_minute(one)
+        .start()
+        .await
+        .unwrap();
+    let admitted = ask(&limited, &Responses.request("gpt-5.6", false)).await;
+    assert_eq!(admitted.status, 200);
+    assert_eq!(admitted.headers("x-ratelimit-remaining-requests"), ["0"]);
+    assert_eq!(admitted.headers("x-request-id"), ["req_sandbox_1"]);
+    let refused = ask(&limited, &Responses.request("gpt-5.6", true)).await;
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.json()["error"]["code"], "rate_limit_exceeded");
+    let journal = limited.journal();
+    let seen: Vec<_> = journal
+        .iter()
+        .map(|entry| (entry.mount, entry.path.as_str(), entry.status))
+        .collect();
+    let path = "/openai/v1/responses";
+    assert_eq!(
+        seen,
+        [("openai", path, Some(200)), ("openai", path, Some(429))]
+    );
+}
+
+#[tokio::test]
+async fn what_only_begins_like_responses_is_another_path() {
+    let sandbox = sandbox().await;
+    for (method, path, status) in [
+        ("GET", "/openai/v1/responses/resp_1", 404),
+        ("DELETE", "/openai/v1/responses/resp_1", 404),
+        ("POST", "/openai/v1/responses/resp_1/cancel", 404),
+        ("POST", "/openai/v1/responses_of_mine", 404),
+        ("GET", "/openai/v1/responses", 405),
+        ("POST", "/compat/v1/responses", 404),
+        ("GET", "/openai/v1/models", 200),
+    ] {
+        let answer = ask(&sandbox, &Responses.raw(method, path, "")).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+        let error = answer.json()["error"]["message"].is_string();
+        assert_eq!(error, status != 200, "{method} {path}");
     }
 }

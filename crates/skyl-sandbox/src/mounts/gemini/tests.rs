@@ -815,10 +815,10 @@ fn errors_carry_the_word_of_their_code() {
 
 #[test]
 fn an_error_in_mid_stream_fits_the_stream_s_form() {
-    let frame = |content_type, first| {
+    let frame = |content_type, first: bool| {
         let spot = Spot {
             content_type,
-            first,
+            before: usize::from(!first),
         };
         String::from_utf8(Gemini::beta().overload_frame("m", spot).to_vec()).unwrap()
     };

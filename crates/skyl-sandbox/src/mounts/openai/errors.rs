@@ -144,7 +144,7 @@ pub(super) fn echo(key: &str) -> Whole {
     }
 }
 
-fn object(message: &str, kind: &str, param: Option<&str>, code: Option<&str>) -> Value {
+pub(super) fn object(message: &str, kind: &str, param: Option<&str>, code: Option<&str>) -> Value {
     json!({"error": {"message": message, "type": kind, "param": param, "code": code}})
 }
 

@@ -259,7 +259,7 @@ fn each_status_has_its_shape_of_detail() {
 fn the_frame_nobody_asks_for_is_the_overload_error() {
     let spot = Spot {
         content_type: crate::answer::JSON,
-        first: true,
+        before: 0,
     };
     let frame: Value = serde_json::from_slice(&TypeSafe.overload_frame("said", spot)).unwrap();
     assert_eq!(frame["detail"]["error_type"], "overloaded_error");

@@ -289,7 +289,7 @@ fn an_error_within_a_stream_ends_as_each_server_ends_it() {
     let frame = |model: &str| {
         let spot = crate::mounts::Spot {
             content_type: crate::answer::EVENT_STREAM,
-            first: true,
+            before: 0,
         };
         let voice = OpenAi::compatible().voice(model).unwrap();
         String::from_utf8(voice.overload_frame("busy", spot).to_vec()).unwrap()
