@@ -25,17 +25,36 @@ pub(crate) async fn texts_keep_their_bytes_complete_and_streamed(case: &Case) {
 
 pub(crate) async fn a_token_limit_is_a_stop_reason(case: &Case) {
     let stage = Stage::new(case).await;
-    let answer = stage.ask(&request(case.model).max_tokens(3)).await;
-    assert_eq!(answer.text(), "You said: two", "{}", case.name);
+    if case.least_tokens > 1 {
+        let asked = request(case.model).max_tokens(case.least_tokens - 1);
+        refused_locally(&stage, &asked).await;
+    }
+    let limit = case.least_tokens.max(3);
+    let words = usize::try_from(limit).unwrap();
+    let long = "word  ".repeat(40);
+    let asked = skyl::Request::new(case.model).user(&long).max_tokens(limit);
+    let answer = stage.ask(&asked).await;
+    let expected = format!("You said: {}", "word  ".repeat(words - 2));
+    assert_eq!(answer.text(), expected.trim_end(), "{}", case.name);
     assert_eq!(answer.stop_reason, StopReason::MaxTokens, "{}", case.name);
-    assert_eq!(answer.usage.output_tokens, Some(3), "{}", case.name);
+    assert_eq!(
+        answer.usage.output_tokens,
+        Some(limit.into()),
+        "{}",
+        case.name
+    );
     let answer = stage.ask(&request(case.model).max_tokens(1000)).await;
     assert_eq!(answer.stop_reason, StopReason::EndTurn, "{}", case.name);
 }
 
 pub(crate) async fn a_stop_text_ends_the_answer(case: &Case) {
     let stage = Stage::new(case).await;
-    let answer = stage.ask(&request(case.model).stop("spaces")).await;
+    let asked = request(case.model).stop("spaces");
+    if !case.takes_stops {
+        refused_locally(&stage, &asked).await;
+        return;
+    }
+    let answer = stage.ask(&asked).await;
     assert_eq!(answer.text(), "You said: two  ", "{}", case.name);
     let expected = if case.names_stop_text {
         StopReason::StopSequence
@@ -43,6 +62,16 @@ pub(crate) async fn a_stop_text_ends_the_answer(case: &Case) {
         StopReason::EndTurn
     };
     assert_eq!(answer.stop_reason, expected, "{}", case.name);
+}
+
+/// What a provider cannot be told is refused before anything is sent.
+async fn refused_locally(stage: &Stage, asked: &skyl::Request) {
+    stage.clear();
+    for mode in MODES {
+        let error = stage.fail(asked, mode, defaults()).await;
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{}", stage.case);
+        assert!(error.attempts().is_empty() && stage.sandbox.journal().is_empty());
+    }
 }
 
 pub(crate) async fn usage_counts_caches_into_the_input(case: &Case) {
@@ -180,9 +209,11 @@ pub(crate) async fn a_full_request_is_taken(case: &Case) {
             vec![Part::text("three"), Part::Image(image)],
         ))
         .max_tokens(2048)
-        .stop("never")
         .tool(tool.description("The time."))
         .reasoning_effort(Effort::Low);
+    if case.takes_stops {
+        asked = asked.stop("never");
+    }
     let answer = stage.ask(&asked).await;
     assert_eq!(answer.text(), "You said: three", "{}", case.name);
     assert_eq!(answer.warnings, [], "{}", case.name);
@@ -192,10 +223,5 @@ pub(crate) async fn a_full_request_is_taken(case: &Case) {
         stage.ask(&asked).await;
         return;
     }
-    stage.clear();
-    for mode in MODES {
-        let error = stage.fail(&asked, mode, defaults()).await;
-        assert_eq!(error.kind(), ErrorKind::Unsupported, "{}", case.name);
-        assert!(error.attempts().is_empty() && stage.sandbox.journal().is_empty());
-    }
+    refused_locally(&stage, &asked).await;
 }

@@ -96,4 +96,5 @@ dialects! {
     anthropic => crate::stage::ANTHROPIC,
     anthropic_2026 => crate::stage::ANTHROPIC_2026,
     gemini => crate::stage::GEMINI,
+    responses => crate::stage::RESPONSES,
 }

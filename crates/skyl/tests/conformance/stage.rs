@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
-use skyl::openai::{OpenAi, OpenAiCompatible};
+use skyl::openai::{OpenAi, OpenAiCompatible, Responses};
 use skyl::{
     Attempt, CallOptions, Client, Dialect, Error, ErrorKind, HookEvent, Operation, Request,
     Response, ResponseStream, RetryPolicy, StreamEvent,
@@ -26,6 +26,10 @@ pub(crate) struct Case {
     pub(crate) model: &'static str,
     /// What the sandbox says ahead of a tool call; `None` is nothing.
     pub(crate) lead: fn(prompt: &str) -> Option<String>,
+    /// The least limit of an answer the provider takes, in tokens.
+    pub(crate) least_tokens: u32,
+    /// Whether stop texts can be given.
+    pub(crate) takes_stops: bool,
     /// Whether the provider tells apart that a stop text ended the answer.
     pub(crate) names_stop_text: bool,
     /// Whether it tells how much it wrote to a cache.
@@ -51,6 +55,8 @@ pub(crate) const OPENAI: Case = Case {
     make: |sandbox, key| Arc::new(OpenAi::new(key).base_url(sandbox.base_url("/openai/v1"))),
     model: "gpt-5.6",
     lead: |_| None,
+    least_tokens: 1,
+    takes_stops: true,
     names_stop_text: false,
     tells_cache_writes: true,
     limits_parallel: true,
@@ -95,6 +101,8 @@ pub(crate) const GEMINI: Case = Case {
     make: |sandbox, key| Arc::new(Gemini::new(key).base_url(sandbox.base_url("/gemini"))),
     model: "gemini-3.6-flash",
     lead: |_| Some("Checking. ".to_owned()),
+    least_tokens: 1,
+    takes_stops: true,
     names_stop_text: false,
     tells_cache_writes: false,
     limits_parallel: false,
@@ -106,8 +114,25 @@ pub(crate) const GEMINI: Case = Case {
     numbers_requests: false,
 };
 
+pub(crate) const RESPONSES: Case = Case {
+    name: "responses",
+    make: |sandbox, key| Arc::new(Responses::new(key).base_url(sandbox.base_url("/openai/v1"))),
+    least_tokens: 16,
+    takes_stops: false,
+    signs_reasoning: true,
+    replays_reasoning: true,
+    ..OPENAI
+};
+
 /// Every dialect, for what goes from one to another.
-pub(crate) const ALL: [&Case; 5] = [&OPENAI, &COMPAT, &ANTHROPIC, &ANTHROPIC_2026, &GEMINI];
+pub(crate) const ALL: [&Case; 6] = [
+    &OPENAI,
+    &COMPAT,
+    &ANTHROPIC,
+    &ANTHROPIC_2026,
+    &GEMINI,
+    &RESPONSES,
+];
 
 /// Runs of white space and a character of four bytes: a stream has to give back each byte.
 pub(crate) const PROMPT: &str = "two  spaces,\na line, \ttab, naïve 🚀";

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
-
 use super::wire::{
     Body, Choose, Format, Item, Ours, Piece, Replay, TextOptions, TextState, Thinking, ToolSpec,
 };
@@ -41,6 +39,7 @@ pub(super) fn request(request: &Request, mode: Mode, family: &str) -> Result<Enc
     for turn in &history.turns {
         turns.turn(turn);
     }
+    turns.leave_unfollowed();
     let Turns {
         input,
         foreign,
@@ -145,6 +144,9 @@ struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     fn turn(&mut self, turn: &Turn<'a>) {
+        if turn.speaker == Speaker::User {
+            self.leave_unfollowed();
+        }
         for result in &turn.strays {
             self.output(Cow::Borrowed(&result.call_id), result);
         }
@@ -187,7 +189,7 @@ impl<'a> Turns<'a> {
                     }));
                 }
                 Part::Reasoning(reasoning) => match self.replay(reasoning) {
-                    Some(raw) => self.input.push(Item::Theirs(raw)),
+                    Some(item) => self.input.push(item),
                     None => self.foreign.reasoning += 1,
                 },
                 // `History` keeps results apart.
@@ -245,18 +247,27 @@ impl<'a> Turns<'a> {
 
     /// A reasoning item as it came; `None` where it is not this provider's, or nothing in it can
     /// go back.
-    fn replay(&mut self, reasoning: &'a Reasoning) -> Option<&'a RawValue> {
+    fn replay(&mut self, reasoning: &'a Reasoning) -> Option<Item<'a>> {
         let raw = reasoning.state.as_ref()?.for_provider(self.family)?;
         let Ok(Object(Some(item))) = serde_json::from_str::<Object<Replay<'_>>>(raw.get()) else {
             return None;
         };
         if item.kind.get() != Some("reasoning") {
-            return Some(raw);
+            return Some(Item::Theirs(raw));
         }
         let in_words = item.content.is_some_and(|content| !is_blank(content));
         let encrypted = item.encrypted_content.get().is_some();
         self.replayed |= encrypted;
-        (encrypted || in_words || self.stored).then_some(raw)
+        (encrypted || in_words || self.stored).then_some(Item::Reasoning(raw))
+    }
+
+    /// Takes reasoning back that nothing of its answer follows: the API refuses it. Such is what a
+    /// limit leaves that ends an answer within its reasoning.
+    fn leave_unfollowed(&mut self) {
+        while let Some(Item::Reasoning(_)) = self.input.last() {
+            self.input.pop();
+            self.foreign.unfollowed += 1;
+        }
     }
 
     fn id(&self, call: usize) -> Cow<'a, str> {
@@ -288,6 +299,7 @@ fn wire_ids<'a>(calls: &[&'a ToolCall]) -> Vec<Cow<'a, str>> {
 #[derive(Default)]
 struct Foreign {
     reasoning: usize,
+    unfollowed: usize,
     states: usize,
 }
 
@@ -304,6 +316,15 @@ impl Foreign {
                 format!(
                     "reasoning without this provider's encrypted content is left out ({})",
                     self.reasoning
+                ),
+            ));
+        }
+        if self.unfollowed > 0 {
+            warnings.push(Warning::new(
+                "messages",
+                format!(
+                    "reasoning that no answer follows is left out ({})",
+                    self.unfollowed
                 ),
             ));
         }

@@ -27,7 +27,7 @@ use crate::request::Request;
 /// | text, images | messages of `input_text`, `input_image`; the model's own words as `output_text`, with the phase they came in | |
 /// | tool calls, results | `function_call`, `function_call_output`, tied by `call_id`; ids are made short and unique | R: a result without an earlier call, unless `previous_response_id` or `conversation` is set |
 /// | a failed tool | the result's text behind `error: `, since there is no field for it | |
-/// | reasoning | the item as it came, with its encrypted content | W: reasoning of other providers, or without such content |
+/// | reasoning | the item as it came, with its encrypted content | W: reasoning of other providers, without such content, or with no answer behind it |
 /// | items without a part of their own | as they came | |
 /// | `max_tokens` | `max_output_tokens` | R: below 16, which the API refuses |
 /// | temperature, top-p | the same | |

@@ -52,6 +52,7 @@ pub(super) enum Item<'a> {
         content: Vec<Piece<'a>>,
     },
     Ours(Ours<'a>),
+    Reasoning(&'a RawValue),
     Theirs(&'a RawValue),
 }
 

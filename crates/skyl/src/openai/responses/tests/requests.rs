@@ -155,7 +155,7 @@ fn reasoning_comes_in_a_form_to_send_back_where_it_is_asked_for() {
     // A history with such reasoning has a model that reasons.
     let thought = Reasoning::new("", own(&reasoning("rs", &[], "s")));
     let again = ask()
-        .message(assistant(vec![Part::Reasoning(thought)]))
+        .message(assistant(vec![Part::Reasoning(thought), Part::text("a")]))
         .user("?");
     assert_eq!(include(&again), asked);
 }
@@ -194,6 +194,29 @@ fn reasoning_goes_home_and_nowhere_else() {
     let other = responses().name("elsewhere");
     let encoded = other.encode(&with(own(&sealed)), Mode::Complete).unwrap();
     assert_eq!(encoded.warnings.len(), 1);
+}
+
+#[test]
+fn reasoning_that_no_answer_follows_is_left_out_with_a_warning() {
+    let thought = |id: &str| {
+        let item = reasoning(id, &[], "s");
+        Part::Reasoning(Reasoning::new("", own(&item)))
+    };
+    let alone = ask().message(assistant(vec![thought("a"), thought("b")]));
+    for request in [alone.clone(), alone.user("go on")] {
+        let (body, warnings) = encoded(&request, Mode::Complete);
+        let items = body["input"].as_array().unwrap();
+        assert!(items.iter().all(|item| item["role"] == "user"), "{body}");
+        assert_eq!(
+            warnings,
+            ["messages: reasoning that no answer follows is left out (2)"]
+        );
+    }
+    for follows in [called("c", "{}"), Part::text("a")] {
+        let parts = vec![thought("a"), thought("b"), follows];
+        let body = body(&ask().message(assistant(parts)));
+        assert_eq!(body["input"].as_array().unwrap().len(), 4, "{body}");
+    }
 }
 
 #[test]
