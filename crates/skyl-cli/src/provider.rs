@@ -7,7 +7,7 @@ use std::fmt;
 
 use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
-use skyl::openai::{OpenAi, OpenAiCompatible, Preset, presets};
+use skyl::openai::{OpenAi, OpenAiCompatible, Preset, Responses, presets};
 use skyl::{ApiKey, Client, ClientBuilder};
 
 use crate::failure::Failure;
@@ -90,15 +90,12 @@ impl Provider {
         self.name == SANDBOX.name
     }
 
-    /// Whether this version can ask it. System One has one client, which needs no row of its own.
-    fn is_there(&self) -> bool {
-        self.connect.is_some() || self.api == Some(Api::SystemOne)
-    }
-
     /// A chat client of this provider.
     pub(crate) fn connect(&self, target: &Target<'_>) -> Result<ClientBuilder, Failure> {
-        let connect = self.connect.ok_or_else(|| not_yet(self, "this version"))?;
-        Ok(connect(target))
+        match self.connect {
+            Some(connect) => Ok(connect(target)),
+            None => Err(Failure::usage(format!("{} has no chat client", self.name))),
+        }
     }
 }
 
@@ -123,8 +120,7 @@ pub(crate) fn find(name: &str, source: Source, api: Api) -> Result<&'static Prov
                 other.command(),
                 available(api)
             ))),
-            _ if provider.is_there() => Ok(provider),
-            _ => Err(not_yet(provider, source)),
+            _ => Ok(provider),
         },
         None => Err(Failure::usage(format!(
             "{source}: no provider is called `{name}`; there are {}",
@@ -148,18 +144,10 @@ pub(crate) fn find_preset(name: &str, source: Source) -> Result<&'static Preset,
     })
 }
 
-fn not_yet(provider: &Provider, source: impl fmt::Display) -> Failure {
-    Failure::usage(format!(
-        "{source}: {} is not available yet; there are {}",
-        provider.name,
-        available(Api::Chat)
-    ))
-}
-
 fn available(api: Api) -> String {
     let names: Vec<&str> = PROVIDERS
         .iter()
-        .filter(|provider| provider.is_there() && provider.api.is_none_or(|its| its == api))
+        .filter(|provider| provider.api.is_none_or(|its| its == api))
         .map(|provider| provider.name)
         .collect();
     listed(&names)
@@ -174,6 +162,14 @@ fn listed(names: &[&str]) -> String {
 
 fn openai(target: &Target<'_>) -> ClientBuilder {
     let dialect = OpenAi::new(target.key());
+    Client::builder(match target.base_url {
+        Some(url) => dialect.base_url(url),
+        None => dialect,
+    })
+}
+
+fn responses(target: &Target<'_>) -> ClientBuilder {
+    let dialect = Responses::new(target.key());
     Client::builder(match target.base_url {
         Some(url) => dialect.base_url(url),
         None => dialect,
@@ -271,13 +267,13 @@ static TYPESAFE: Provider = Provider {
     ..OPENAI
 };
 
-/// Known by name, so that asking for it is told apart from a slip of the pen.
+/// OpenAI's other interface, at the same address with the same key.
 static RESPONSES: Provider = Provider {
     name: "responses",
-    connect: None,
+    connect: Some(responses),
     ..OPENAI
 };
 
 static PROVIDERS: [&Provider; 7] = [
-    &SANDBOX, &OPENAI, &ANTHROPIC, &GEMINI, &COMPAT, &RESPONSES, &TYPESAFE,
+    &SANDBOX, &OPENAI, &RESPONSES, &ANTHROPIC, &GEMINI, &COMPAT, &TYPESAFE,
 ];

@@ -12,7 +12,7 @@ use crate::args::{OUTPUT, PROVIDER};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = PROVIDER)]
 pub(crate) struct ConnectionArgs {
-    /// Who answers: sandbox, openai, anthropic, gemini, compat
+    /// Who answers: sandbox, openai, responses, anthropic, gemini, compat
     /// [default: sandbox, or compat with a base URL] [env: SKYL_PROVIDER]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) provider: Option<String>,

@@ -302,11 +302,13 @@ fn an_address_that_is_none_is_refused_without_being_repeated() {
 }
 
 #[test]
-fn a_provider_that_is_not_there_yet_or_never_names_those_that_are() {
-    let there_are = "sandbox, openai, anthropic, gemini and compat";
-    for name in ["responses", "nobody"] {
-        refused(&provider(name), &[], &["--provider", name, there_are]);
-    }
+fn a_provider_that_nobody_knows_names_those_that_are_there() {
+    let there_are = "sandbox, openai, responses, anthropic, gemini and compat";
+    refused(
+        &provider("nobody"),
+        &[],
+        &["--provider", "nobody", there_are],
+    );
     refused(
         &ConnectionArgs::default(),
         &[("SKYL_PROVIDER", "nobody")],

@@ -305,3 +305,85 @@ fn what_cannot_be_written_is_not_lost_silently() {
     );
     assert!(ran.stderr.contains("--events"), "{ran:?}");
 }
+
+#[test]
+fn responses_are_asked_at_openais_address_with_openais_key() {
+    let server = Server::start();
+    let ask = |more: &[&str]| {
+        let mut run = skyl(["chat", "--provider", "responses", "--json"])
+            .env("OPENAI_API_KEY", "sandbox-key")
+            .env("OPENAI_BASE_URL", &server.url());
+        for arg in more {
+            run = run.args([arg]);
+        }
+        run.run()
+    };
+    for stream in [&[][..], &["--stream"]] {
+        let ran = ask(&[&["--model", "gpt-5.6", "two  spaces"], stream].concat());
+        let object = ran.object();
+        assert_eq!(
+            (ran.code, &object["text"]),
+            (0, &json!("You said: two  spaces"))
+        );
+        assert_eq!(object["provider"], "responses");
+        assert_eq!(object["stop_reason"], "end_turn");
+        assert_eq!(object["usage"]["input_tokens"], 2);
+        assert_eq!(object["warnings"], json!([]));
+        assert!(object["id"].as_str().unwrap().starts_with("resp_"));
+    }
+    let journal = server.journal();
+    assert_eq!(journal.len(), 2);
+    assert!(
+        journal
+            .iter()
+            .all(|entry| entry.path == "/openai/v1/responses")
+    );
+
+    // What the API cannot be told is refused here, with nothing sent.
+    let ran = ask(&["--model", "gpt-5.6", "hi", "--max-tokens", "3"]);
+    let object = ran.object();
+    assert_eq!(
+        (ran.code, &object["error"]["kind"]),
+        (2, &json!("unsupported"))
+    );
+    assert_eq!(object["error"]["attempts"], json!([]));
+    assert_eq!(server.journal().len(), 2);
+
+    let ran = ask(&["--model", "sandbox-refusal", "hi", "--stream"]);
+    assert_eq!(
+        (ran.code, &ran.object()["error"]["kind"]),
+        (4, &json!("refusal"))
+    );
+    let ran = ask(&["--model", "sandbox-stream-error", "hi", "--stream"]);
+    let object = ran.object();
+    assert_eq!((ran.code, &object["error"]["kind"]), (6, &json!("server")));
+    assert_eq!(
+        (&object["error"]["delivered"], &object["text"]),
+        (&json!(true), &json!("You "))
+    );
+}
+
+#[test]
+fn an_answer_of_responses_prints_its_text_whole_and_as_it_comes() {
+    let server = Server::start();
+    for stream in [&[][..], &["--stream"]] {
+        let mut run = skyl([
+            "chat",
+            "hi",
+            "--provider",
+            "responses",
+            "--model",
+            "gpt-5.6",
+        ])
+        .args(["--base-url", &server.url(), "--api-key", "sandbox-key"]);
+        for arg in stream {
+            run = run.args([arg]);
+        }
+        let ran = run.run();
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (0, "You said: hi\n"),
+            "{ran:?}"
+        );
+    }
+}

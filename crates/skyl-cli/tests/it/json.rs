@@ -220,7 +220,7 @@ fn wrong_usage_is_one_object_too_wherever_it_is_found() {
         &["chat", "--json", "hi", "--fault", "429(after=1)"],
         &["chat", "--json", "hi", "--events", "-"],
         &["chat", "--json", "hi", "--events", "no/such/folder/file"],
-        &["chat", "--json", "hi", "--provider", "responses"],
+        &["chat", "--json", "hi", "--provider", "nobody"],
         &[
             "chat",
             "--json",

@@ -95,3 +95,16 @@ fn the_models_of_system_one_are_listed_where_it_is_named() {
     assert!(ran.stdout.contains("release_date"), "{ran:?}");
     assert_eq!(server.journal().len(), 3);
 }
+
+#[test]
+fn models_of_responses_are_openais() {
+    let server = Server::start();
+    let listed = |provider: &str| {
+        let ran = skyl(["models", "--provider", provider, "--json"])
+            .args(["--base-url", &server.url(), "--api-key", "sandbox-key"])
+            .run();
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.object()
+    };
+    assert_eq!(listed("responses")["models"], listed("openai")["models"]);
+}

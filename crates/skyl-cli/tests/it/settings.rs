@@ -206,6 +206,7 @@ fn of_the_two_variables_for_a_gemini_key_the_first_counts() {
 fn real_providers_need_a_key_and_a_model_and_say_where_from() {
     for (provider, variable) in [
         ("openai", "OPENAI_API_KEY"),
+        ("responses", "OPENAI_API_KEY"),
         ("anthropic", "ANTHROPIC_API_KEY"),
         ("gemini", "GEMINI_API_KEY or GOOGLE_API_KEY"),
     ] {
@@ -225,6 +226,7 @@ fn the_sandbox_stands_in_for_every_provider() {
     let root = server.url().replace("/openai/v1", "");
     for (provider, mount, model) in [
         ("openai", "/openai/v1", "sandbox-do-503,ok"),
+        ("responses", "/openai/v1", "sandbox-do-503,ok"),
         ("compat", "/compat/v1", "sandbox-do-503,ok"),
         ("anthropic", "/anthropic", "sandbox-do-503,ok"),
         ("gemini", "/gemini", "sandbox-do-503,ok"),
