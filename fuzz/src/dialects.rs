@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
-use skyl::openai::{OpenAi, OpenAiCompatible};
+use skyl::openai::{OpenAi, OpenAiCompatible, Responses};
 use skyl::{Dialect, ErrorKind, Fault, Flow, Frame, Framing, Head, Sink};
 
 use crate::cuts::chunks;
@@ -17,6 +17,14 @@ pub(crate) fn openai_body(bytes: &[u8]) {
 
 pub(crate) fn openai_stream(bytes: &[u8]) {
     stream(openai(), bytes);
+}
+
+pub(crate) fn responses_body(bytes: &[u8]) {
+    body(responses(), bytes);
+}
+
+pub(crate) fn responses_stream(bytes: &[u8]) {
+    stream(responses(), bytes);
 }
 
 pub(crate) fn compat_body(bytes: &[u8]) {
@@ -46,6 +54,11 @@ pub(crate) fn gemini_stream(bytes: &[u8]) {
 fn openai() -> &'static dyn Dialect {
     static DIALECT: OnceLock<OpenAi> = OnceLock::new();
     DIALECT.get_or_init(|| OpenAi::new("sk-fuzz-0123456789"))
+}
+
+fn responses() -> &'static dyn Dialect {
+    static DIALECT: OnceLock<Responses> = OnceLock::new();
+    DIALECT.get_or_init(|| Responses::new("sk-fuzz-0123456789"))
 }
 
 fn compat() -> &'static dyn Dialect {

@@ -56,6 +56,12 @@ pub const TARGETS: &[Target] = &[
     target("secrets", secrets::secrets, words::SECRETS),
     target("openai-body", dialects::openai_body, words::OPENAI),
     target("openai-stream", dialects::openai_stream, words::OPENAI),
+    target("responses-body", dialects::responses_body, words::RESPONSES),
+    target(
+        "responses-stream",
+        dialects::responses_stream,
+        words::RESPONSES,
+    ),
     target("compat-body", dialects::compat_body, words::OPENAI),
     target("compat-stream", dialects::compat_stream, words::OPENAI),
     target("anthropic-body", dialects::anthropic_body, words::ANTHROPIC),
