@@ -106,7 +106,7 @@ pub(crate) const FINAL: &[Fault] = &[
     same("425", Final(BadRequest, Some(425))),
     // By status: 429 is in the set, whatever its kind.
     same("429(body=quota)", Final(QuotaExhausted, Some(429))).but_system_one(Repeated(
-        RateLimit,
+        QuotaExhausted,
         Some(429),
         0,
     )),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use skyl::anthropic::Anthropic;
 use skyl::gemini::Gemini;
-use skyl::openai::{OpenAi, OpenAiCompatible};
+use skyl::openai::{OpenAi, OpenAiCompatible, Responses};
 use skyl::{
     Attempt, CallOptions, Client, Dialect, Error, HookEvent, Operation, Request, RetryPolicy,
     StreamEvent, system_one,
@@ -37,6 +37,15 @@ pub(crate) const TARGETS: &[Target] = &[
         streams: true,
         dialect: |sandbox| {
             let dialect = OpenAi::new(DEFAULT_KEY).base_url(sandbox.base_url("/openai/v1"));
+            Some(Arc::new(dialect))
+        },
+    },
+    Target {
+        name: "responses",
+        model: "gpt-5.6",
+        streams: true,
+        dialect: |sandbox| {
+            let dialect = Responses::new(DEFAULT_KEY).base_url(sandbox.base_url("/openai/v1"));
             Some(Arc::new(dialect))
         },
     },
