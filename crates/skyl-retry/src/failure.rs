@@ -171,3 +171,27 @@ impl Hint {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_its_word() {
+        for (class, word) in [
+            (FailureClass::Throttled, "throttled"),
+            (FailureClass::Server, "server"),
+            (FailureClass::Permanent, "permanent"),
+            (FailureClass::Connect, "connect"),
+            (FailureClass::ConnectionLost, "connection_lost"),
+            (FailureClass::Timeout, "timeout"),
+            (FailureClass::Certificate, "certificate"),
+            (FailureClass::Truncated, "truncated"),
+            (FailureClass::Decode, "decode"),
+            (FailureClass::Unclassified, "unclassified"),
+        ] {
+            assert_eq!(class.as_str(), word);
+            assert_eq!(class.to_string(), word);
+        }
+    }
+}

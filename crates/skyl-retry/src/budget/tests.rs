@@ -116,6 +116,26 @@ fn the_reserve_is_a_rate_and_not_a_burst() {
 }
 
 #[test]
+fn parts_of_a_second_pay_their_part() {
+    let budget = budget(0.0, 4.0, 100.0, 0.0);
+    let millis = Duration::from_millis;
+    assert!(!budget.withdraw(millis(249)));
+    assert!(budget.withdraw(millis(250)));
+    assert!(!budget.withdraw(millis(499)));
+    assert!((budget.balance(millis(1_625)) - 5.5).abs() < 1e-6);
+}
+
+#[test]
+fn the_scale_is_as_fine_as_the_figures_allow() {
+    let scale = |ratio, reserve, capacity| budget(ratio, reserve, capacity, 0.0).one;
+    assert_eq!(scale(0.1, 0.1, 10.0), 1 << 32);
+    assert_eq!(scale(0.1, 1.0, 10.0), 1 << 32);
+    assert_eq!(scale(0.1, 1.5, 10.0), 1 << 31);
+    assert_eq!(scale(0.1, 1000.0, 10.0), 1 << 22);
+    assert_eq!(scale(0.1, 0.0, 1e9), 1 << 31);
+}
+
+#[test]
 fn deposits_stop_at_the_capacity() {
     let budget = budget(0.5, 0.0, 2.0, 0.0);
     for _ in 0..1_000_000 {
