@@ -11,6 +11,7 @@
 mod body;
 mod failure;
 
+use std::mem;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -80,14 +81,13 @@ impl Http {
         // Made outside the block, so that the future returned is as small as the library's own.
         let response = self.client.execute(request);
         async move {
-            let response = response.await.map_err(TransportFailure::new)?;
-            let (head, body) = http::Response::from(response).into_parts();
+            let mut response = response.await.map_err(TransportFailure::new)?;
             Ok(Reply {
                 head: ReplyHead {
-                    status: head.status.as_u16(),
-                    headers: head.headers,
+                    status: response.status().as_u16(),
+                    headers: mem::take(response.headers_mut()),
                 },
-                body: Body::new(body),
+                body: Body::new(response.into()),
             })
         }
     }
@@ -121,7 +121,7 @@ impl ReplyHead {
     pub(crate) fn request_id(&self) -> Option<&str> {
         REQUEST_ID_HEADERS
             .iter()
-            .filter_map(|name| self.headers.get(*name)?.to_str().ok())
+            .filter_map(|name| self.headers.get(name)?.to_str().ok())
             .find(|id| !id.is_empty())
     }
 
@@ -165,14 +165,14 @@ const USER_AGENT: &str = concat!("skyl/", env!("CARGO_PKG_VERSION"));
 
 /// Where providers put the id, the most telling first: TypeSafe; OpenAI and most others; Anthropic;
 /// OpenRouter; Mistral; Azure's gateway and its services; AWS; Cloudflare, which stands before many.
-const REQUEST_ID_HEADERS: [&str; 9] = [
-    "x-typesafe-request-id",
-    "x-request-id",
-    "request-id",
-    "x-generation-id",
-    "mistral-correlation-id",
-    "apim-request-id",
-    "x-ms-request-id",
-    "x-amzn-requestid",
-    "cf-ray",
+const REQUEST_ID_HEADERS: [HeaderName; 9] = [
+    HeaderName::from_static("x-typesafe-request-id"),
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("request-id"),
+    HeaderName::from_static("x-generation-id"),
+    HeaderName::from_static("mistral-correlation-id"),
+    HeaderName::from_static("apim-request-id"),
+    HeaderName::from_static("x-ms-request-id"),
+    HeaderName::from_static("x-amzn-requestid"),
+    HeaderName::from_static("cf-ray"),
 ];

@@ -50,7 +50,7 @@ pub(crate) use self::pump::Pump;
 #[must_use = "a stream that is not read is closed at once"]
 pub struct ResponseStream {
     core: Arc<Core>,
-    pump: Pump,
+    pump: Box<Pump>,
     call: CallId,
     // The model that was asked for.
     model: String,
@@ -87,7 +87,7 @@ enum State {
 /// What a stream is made of.
 pub(crate) struct Started {
     pub(crate) core: Arc<Core>,
-    pub(crate) pump: Pump,
+    pub(crate) pump: Box<Pump>,
     pub(crate) taken: Taken,
     pub(crate) call: CallId,
     pub(crate) model: String,

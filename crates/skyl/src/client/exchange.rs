@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use skyl_retry::duration::Human;
 use skyl_retry::{Clock, Sent};
 
-use crate::answer::{self, Response};
+use crate::answer::{Response, refusal};
 use crate::client::Core;
 use crate::client::call::{Call, Success, reply_error};
 use crate::client::options::Cancel;
@@ -34,8 +34,8 @@ pub(super) async fn complete(
     mut cancel: Cancel,
 ) -> Result<Response, Error> {
     let core = call.core;
-    let (mut decoded, reply) =
-        pin!(call.run(&mut cancel, |number| decoded(call, dialect, wire, number))).await?;
+    let answer = pin!(call.run(&mut cancel, |number| answer(call, dialect, wire, number))).await?;
+    let Answer { mut decoded, reply } = *answer;
     let request_id = reply
         .head
         .request_id()
@@ -59,12 +59,19 @@ pub(super) async fn complete(
     Ok(response)
 }
 
-async fn decoded(
+/// A whole answer, decoded.
+struct Answer {
+    decoded: Decoded,
+    reply: Whole,
+}
+
+/// One attempt. Its answer is boxed: it goes up through a dozen levels, and each would move it.
+async fn answer(
     call: &Call<'_>,
     dialect: &dyn Dialect,
     wire: &Wire,
     number: u32,
-) -> Result<(Decoded, Whole), Error> {
+) -> Result<Box<Answer>, Error> {
     let core = call.core;
     let reply = pin!(whole(call, wire, number)).await?;
     let wall = || core.wall();
@@ -72,8 +79,8 @@ async fn decoded(
     let mut decoded = dialect
         .decode(&head, &reply.body)
         .map_err(|fault| reply_error(core, &fault, &reply.head, Some(&reply.body)))?;
-    match answer::refusal(&mut decoded) {
-        None => Ok((decoded, reply)),
+    match refusal(&mut decoded) {
+        None => Ok(Box::new(Answer { decoded, reply })),
         Some(words) => {
             let mut fault = Fault::new(ErrorKind::Refusal)
                 .with_message(words)
@@ -128,11 +135,13 @@ async fn started(
     wire: &Wire,
     warnings: &[Warning],
     number: u32,
-) -> Result<Pump, Error> {
+) -> Result<Box<Pump>, Error> {
     let limit = call.plan.attempt_timeout;
     let mut guard = pin!(core.clock.guard(limit));
     let reply = pin!(send(call, wire, number, guard.as_mut())).await?;
-    let mut pump = Pump::new(Arc::clone(core), Arc::clone(dialect), reply, warnings);
+    // Boxed, as an answer is.
+    let pump = Pump::new(Arc::clone(core), Arc::clone(dialect), reply, warnings);
+    let mut pump = Box::new(pump);
     match within(poll_fn(|cx| pump.poll_start(cx)), guard).await {
         Some(Ok(())) => Ok(pump),
         Some(Err(error)) => Err(error),

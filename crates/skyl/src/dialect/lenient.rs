@@ -91,6 +91,22 @@ impl<T> Default for List<T> {
     }
 }
 
+/// A [`List`] that is mostly missing, and then takes three words.
+#[derive(Clone, Debug)]
+pub(crate) struct RareList<T>(Vec<T>);
+
+impl<T> RareList<T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+}
+
+impl<T> Default for RareList<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 /// The text of a JSON string, with at most one allocation; `None` for every other type.
 ///
 /// Half a surrogate pair becomes U+FFFD: gateways that cut text between its UTF-16 units send
@@ -340,6 +356,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rare<T> {
     }
 }
 
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for RareList<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let List { first, rest } = List::deserialize(deserializer)?;
+        Ok(Self(first.into_iter().chain(rest).collect()))
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader<T>(PhantomData<T>);
@@ -445,6 +468,8 @@ mod tests {
                 usize::from(json.starts_with(['[', '{'])),
                 "{json}"
             );
+            let rare = serde_json::from_str::<RareList<Anything>>(json).unwrap();
+            assert_eq!(rare.iter().count(), list.iter().count(), "{json}");
         }
     }
 

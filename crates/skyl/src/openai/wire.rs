@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect::lenient::{Count, List, Object, Rare, Scalar, compact, is_blank, string};
+use crate::dialect::lenient::{
+    Count, List, Object, Rare, RareList, Scalar, compact, is_blank, string,
+};
 use crate::response::Usage;
 
 /// A request, apart from the field for the token limit, whose name differs between servers.
@@ -244,7 +246,7 @@ pub(super) struct Said<'a> {
     #[serde(borrow)]
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) tool_calls: List<Call<'a>>,
+    pub(super) tool_calls: RareList<Call<'a>>,
     /// One call in the protocol's first form, which some servers still speak.
     #[serde(borrow)]
     pub(super) function_call: Rare<Function<'a>>,
