@@ -4,13 +4,19 @@
 //! measurement once and briefly, to see that it still runs. Ratios are what to quote: absolute
 //! times belong to one machine on one day.
 //!
+//! `--features peers` adds the peers that take long to build: clients of AI providers. A profiler
+//! gets one contender alone by `drive SUITE CONTENDER CALLS`, as in `drive complete skyl 1000`.
+//!
 //! With `--features allocations` the same tables show allocations instead of times. One build
 //! does not show both: the counter costs three times what an allocation does, and would make
 //! every contender that allocates look slower than it is.
 
-mod complete;
+mod client;
 mod engine;
+mod growth;
 mod measure;
+mod server;
+mod sizes;
 mod sse;
 
 use std::alloc::System;
@@ -39,8 +45,19 @@ const SUITES: &[Suite] = &[
     ),
     (
         "complete",
-        "one call over loopback beside bare reqwest, in processor time",
-        complete::run,
+        "one call over loopback beside bare clients and peers, in processor time",
+        client::complete,
+    ),
+    (
+        "stream",
+        "one stream over loopback beside bare reqwest and peers, in processor time",
+        client::stream,
+    ),
+    ("sizes", "how large futures are", sizes::run),
+    (
+        "growth",
+        "memory of calls in flight and of open streams",
+        growth::run,
     ),
 ];
 
@@ -52,9 +69,21 @@ const SUITES: &[Suite] = &[
 fn main() -> ExitCode {
     let mut effort = Effort::Full;
     let mut names = Vec::new();
-    for argument in std::env::args().skip(1) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [drive, suite, name, calls] = arguments.as_slice()
+        && drive == "drive"
+    {
+        let calls = calls.parse().unwrap_or(1);
+        return done(client::drive(suite, name, calls));
+    }
+    if let [hold, what, name, url, steps @ ..] = arguments.as_slice()
+        && hold == "hold"
+    {
+        return done(growth::hold(what, name, url, steps));
+    }
+    for argument in arguments {
         if argument == "serve" {
-            complete::serve();
+            server::serve();
             return ExitCode::SUCCESS;
         } else if argument == "--smoke" {
             effort = Effort::Smoke;
@@ -74,4 +103,15 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+#[expect(clippy::print_stderr, reason = "where a program says what went wrong")]
+fn done(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }

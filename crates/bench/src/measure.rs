@@ -23,6 +23,11 @@ impl<'a> Contender<'a> {
             run: Box::new(run),
         }
     }
+
+    /// Does the work `n` times.
+    pub(crate) fn run(&mut self, n: u64) {
+        (self.run)(n);
+    }
 }
 
 /// How much is measured: enough to quote, or just enough to see that it runs.
@@ -133,6 +138,39 @@ pub(crate) fn table(title: &str, unit: &str, bytes: Option<f64>, figures: &[Figu
     out
 }
 
+/// A table of microseconds of processor time; ratios are against the first row.
+pub(crate) fn processor_table(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
+    let first = rows.first().map_or(1.0, |(_, micros)| *micros);
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(name, micros)| {
+            let ratio = micros / first;
+            vec![
+                (*name).to_owned(),
+                format!("{micros:.1}"),
+                format!("{ratio:.2}"),
+            ]
+        })
+        .collect();
+    let head = [String::new(), format!("µs/{unit}"), "ratio".to_owned()];
+    markdown(title, &head, &rows)
+}
+
+/// A table with a title; the first column is text, the others are figures.
+pub(crate) fn markdown(title: &str, head: &[String], rows: &[Vec<String>]) -> String {
+    let rule = head
+        .iter()
+        .enumerate()
+        .map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned())
+        .collect();
+    let mut out = format!("### {title}\n\n");
+    for row in [&head.to_vec(), &rule].into_iter().chain(rows) {
+        out.extend(row.iter().map(|cell| format!("| {cell} ")));
+        out.push_str("|\n");
+    }
+    out
+}
+
 impl Figures {
     fn nanos(&self) -> f64 {
         match self.taken {
@@ -153,11 +191,14 @@ fn time(rounds: usize, iterations: u64, contenders: &mut [Contender<'_>]) -> Vec
     }
     times
         .into_iter()
-        .map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            Taken::Nanos(times[times.len() / 2])
-        })
+        .map(|times| Taken::Nanos(median(times)))
         .collect()
+}
+
+/// The middle one; zero where there is none.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
 fn count(iterations: u64, contenders: &mut [Contender<'_>]) -> Vec<Taken> {

@@ -140,8 +140,8 @@ fn drain<S: Stream>(stream: S, mut each: impl FnMut(S::Item)) {
     }
 }
 
-/// 200 events: role, 196 pieces of text, finish, usage, end mark.
-fn chat_stream() -> Bytes {
+/// 200 events of Chat Completions: role, 196 pieces of text, finish, usage, end mark.
+pub(crate) fn chat_stream() -> Bytes {
     let head = r#"{"id":"chatcmpl-D4xvQ2wPz7uKfGh1","object":"chat.completion.chunk","created":1796083200,"model":"gpt-5.4-mini-2026-03-17","service_tier":"default","system_fingerprint":"fp_9c1f2a07b4""#;
     let mut text = String::new();
     let mut push = |rest: &str| text.extend(["data: ", head, rest, "}\n\n"]);
@@ -194,7 +194,7 @@ fn cut(stream: &Bytes, size: usize) -> Vec<Bytes> {
         .collect()
 }
 
-fn by_event(stream: &Bytes) -> Vec<Bytes> {
+pub(crate) fn by_event(stream: &Bytes) -> Vec<Bytes> {
     let mut rest = &stream[..];
     let mut chunks = Vec::new();
     while let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") {
