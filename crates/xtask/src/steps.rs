@@ -192,14 +192,14 @@ fn sdk(metadata: &Metadata) -> Vec<Invocation> {
 
 fn doctest(_: &Metadata) -> Vec<Invocation> {
     vec![Invocation::new(
-        "test --workspace --all-features --doc --no-fail-fast",
+        "test --workspace --exclude bench --all-features --doc --no-fail-fast",
     )]
 }
 
 /// Libraries alone: the program and the client are both called `skyl`, and rustdoc would write both
 /// into one folder at the same time.
 fn docs(_: &Metadata) -> Vec<Invocation> {
-    let doc = Invocation::new("doc --workspace --lib --no-deps --all-features");
+    let doc = Invocation::new("doc --workspace --exclude bench --lib --no-deps --all-features");
     vec![doc.with_variable("RUSTDOCFLAGS", "-D warnings")]
 }
 
@@ -255,8 +255,11 @@ fn reads(reach: Reach) -> Vec<Invocation> {
     vec![Invocation::new(&reach.arguments().join(" "))]
 }
 
-// Examples are built with the tests: people copy them first.
-const TEST_TARGETS: &str = "--workspace --all-features --lib --bins --tests --examples";
+// Examples are built with the tests: people copy them first. `bench` is left out: it has no tests,
+// and the peers it measures against would take minutes to build and turn on features of shared
+// packages that nothing else has.
+const TEST_TARGETS: &str =
+    "--workspace --exclude bench --all-features --lib --bins --tests --examples";
 
 /// Everything the gate holds.
 pub const STEPS: &[Step] = &[
