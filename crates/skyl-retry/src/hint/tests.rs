@@ -33,6 +33,21 @@ fn millis(millis: u64) -> Hint {
 const LONGEST: Hint = Hint::Wait(Duration::MAX);
 const ZERO: Hint = Hint::Wait(Duration::ZERO);
 
+#[test]
+fn each_source_has_its_word() {
+    use hint::HintSource::{Body, Prose, RateLimitReset, RetryAfter, RetryAfterMs};
+    for (source, word) in [
+        (RetryAfterMs, "retry_after_ms"),
+        (RetryAfter, "retry_after"),
+        (Body, "body"),
+        (RateLimitReset, "rate_limit_reset"),
+        (Prose, "prose"),
+    ] {
+        assert_eq!(source.as_str(), word);
+        assert_eq!(source.to_string(), word);
+    }
+}
+
 proptest! {
     /// No parser panics, whatever the bytes and whatever the wall clock says.
     #[test]
