@@ -1,5 +1,6 @@
 //! Calls at the server over time: one panel per policy, all on the same scales.
 
+use crate::measure::Recovery;
 use crate::number::length;
 use crate::plot::axis::{Axis, rounded_up, tick};
 use crate::plot::lines::{draw_band, ticks_across};
@@ -89,7 +90,7 @@ fn panel(
     canvas.text(
         (WIDTH - RIGHT, y1 - 20.0),
         Anchor::End,
-        "quiet",
+        "strong",
         &summary(row),
     );
     for figure in up.ticks(TICKS_UP) {
@@ -112,7 +113,7 @@ fn subtitle(row: &Row, limit: Option<f64>) -> String {
     match limit {
         Some(limit) => format!(
             "{what} · dashed: what the server can take ({})",
-            decimal(limit)
+            decimal((limit * 10.0).round() / 10.0)
         ),
         None => what,
     }
@@ -132,10 +133,13 @@ fn summary(row: &Row) -> String {
     } else {
         String::new()
     };
-    format!(
-        "{calls}{served} · over after {:.0} s",
-        row.time_ms.mean / 1e3
-    )
+    let end = match row.recovery {
+        Recovery::NotAsked => format!("over after {:.0} s", row.time_ms.mean / 1e3),
+        Recovery::AfterMs(0.0) => "back to normal at once".to_owned(),
+        Recovery::AfterMs(ms) => format!("back to normal after {:.0} s", ms / 1e3),
+        Recovery::Never => "never back to normal".to_owned(),
+    };
+    format!("{calls}{served} · {end}")
 }
 
 const WIDTH: f64 = 860.0;

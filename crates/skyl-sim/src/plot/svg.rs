@@ -140,6 +140,7 @@ const STYLE: &str = "
 text{font:12px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#24292f}
 .title{font-size:17px;font-weight:600}
 .name{font-size:14px;font-weight:600}
+.strong{font-weight:600}
 .quiet{fill:#57606a}
 .axis{stroke:#8c959f;stroke-width:1}
 .grid{stroke:#d8dee4;stroke-width:1}
