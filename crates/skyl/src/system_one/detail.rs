@@ -33,11 +33,14 @@ pub fn classify(status: u16, body: &[u8]) -> Fault {
     };
     let words = said.message(0).unwrap_or_else(|| {
         // Plain text is a proxy's or a page's; of a refused request it may be an echo.
-        if said.whole || status == 422 {
+        let words = if said.whole || status == 422 {
             String::new()
         } else {
             headline(body)
-        }
+        };
+        Some(words)
+            .filter(|words| !may_echo(words))
+            .unwrap_or_default()
     });
     said.into_fault(fault, words)
 }
@@ -119,11 +122,11 @@ impl Said {
                 (!issues.is_empty()).then_some(issues)
             })
             // `max_tokens_exceeded` comes without any words.
-            .or_else(|| self.code.clone())
+            .or_else(|| self.code.clone().filter(|code| !may_echo(code)))
     }
 
     fn into_fault(self, mut fault: Fault, words: String) -> Fault {
-        if let Some(code) = self.code {
+        if let Some(code) = self.code.filter(|code| !may_echo(code)) {
             fault = fault.with_code(cut(escaped(code)));
         }
         fault.with_message(cut(escaped(words)))

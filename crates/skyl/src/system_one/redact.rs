@@ -4,8 +4,9 @@ use serde_json::Value;
 
 /// The body of an error as it may be shown: without what it echoes of the request.
 ///
-/// The values of `input`, `ctx`, `state` and `questions` become `[redacted]`, at any depth and in
-/// JSON within strings. A body of status 422, or one that holds an `input`, is withheld whole where
+/// The values of `input`, `ctx` and `legend`, and of the request's own `state`, `questions`,
+/// `instructions`, `criteria`, `assets` and `data_base64`, become `[redacted]`, at any depth and in
+/// JSON within strings. A body of status 422, or one that holds any of them, is withheld whole where
 /// it cannot be read as JSON: cut in the middle of an echo it would show half of it.
 #[must_use]
 pub fn redacted_body(status: u16, body: &[u8]) -> String {
@@ -69,20 +70,43 @@ fn redact(value: &mut Value, wraps: usize) -> bool {
     }
 }
 
-/// Whether text holds a member that echoes the request, in JSON, in JSON within a string, or in a
-/// Python dict.
+/// Whether text holds a member that echoes the request: in JSON, in JSON within a string, in a
+/// Python dict, or in the print of a Python object, as validators put it into their own words
+/// (`input_value='…'`, `Request(state={…})`).
 pub(super) fn may_echo(text: &str) -> bool {
     let is_member = |at: usize, name: &str| {
         let after = text[at + name.len()..].trim_start_matches('\\');
         let after = after.strip_prefix(['"', '\'']).unwrap_or_default();
         text[..at].ends_with(['"', '\'']) && after.trim_start().starts_with(':')
     };
-    let found = |name: &&str| text.match_indices(name).any(|(at, _)| is_member(at, name));
+    let is_argument = |at: usize, name: &str| {
+        let after = text[at + name.len()..].strip_prefix("_value");
+        let after = after.unwrap_or(&text[at + name.len()..]);
+        let value = after.strip_prefix('=').unwrap_or_default();
+        let value = value.trim_start_matches(['\\', 'b', 'u', 'r']);
+        !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+            && value.starts_with(['"', '\'', '{', '[', '('])
+    };
+    let found = |name: &&str| {
+        text.match_indices(name)
+            .any(|(at, _)| is_member(at, name) || is_argument(at, name))
+    };
     ECHOES.iter().any(found)
 }
 
-/// Members whose value is the caller's own request.
-const ECHOES: [&str; 4] = ["input", "ctx", "state", "questions"];
+/// Members whose value is the caller's own request: what validation errors call it, the request's
+/// own fields, and the levels that answers repeat.
+const ECHOES: [&str; 9] = [
+    "input",
+    "ctx",
+    "state",
+    "questions",
+    "instructions",
+    "criteria",
+    "assets",
+    "data_base64",
+    "legend",
+];
 
 const REDACTED: &str = "[redacted]";
 

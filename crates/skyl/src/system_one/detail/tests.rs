@@ -281,6 +281,18 @@ fn an_echo_of_the_request_is_in_no_message() {
     assert_eq!(classify(422, dict.as_bytes()).message(), None);
     let cut = json!({"message": "{\"detail\":[{\"input\": \"SECRET"}).to_string();
     assert_eq!(classify(400, cut.as_bytes()).message(), None);
+    let printed = "1 validation error: state [input_value={'a': 'SECRET'}, input_type=dict]";
+    let issue = json!({"detail": [{"loc": ["body", "state"], "msg": printed}]});
+    for body in [json!({"detail": printed}), issue] {
+        assert_eq!(classify(422, body.to_string().as_bytes()).message(), None);
+    }
+    // Nor in a line of text, nor in what calls itself a code.
+    for line in [printed, "ValueError: {'state': 'SECRET'}"] {
+        assert_eq!(classify(500, line.as_bytes()).message(), None, "{line}");
+        let code = json!({"detail": {"error_type": line}}).to_string();
+        let fault = classify(400, code.as_bytes());
+        assert_eq!((fault.code(), fault.message()), (None, None), "{line}");
+    }
     // The word alone is no echo.
     check(
         400,

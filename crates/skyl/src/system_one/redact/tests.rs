@@ -15,6 +15,9 @@ fn a_body_without_an_echo_is_shown_byte_for_byte() {
         "{\"detail\":",
         "{\"detail\":\"the \\\"input\\\" is wrong\"}",
         "[1, 2.50]",
+        "retry at /login?state=abc&input=1",
+        "the real_state='down' of us-east",
+        "criteria: must not be empty",
     ] {
         assert_eq!(redacted_body(500, body.as_bytes()), body);
     }
@@ -32,6 +35,11 @@ fn every_echo_is_taken_out_and_the_rest_stays_in_order() {
     assert_eq!(
         redacted_body(400, spelt.as_bytes()),
         r#"{"input":"[redacted]"}"#
+    );
+    let refused = r#"{"answers":{"s":{"legend":{"0":"SECRET"},"score":9}},"question":{"type":"noul","instructions":"SECRET","criteria":{"true":"SECRET"}}}"#;
+    assert_eq!(
+        redacted_body(200, refused.as_bytes()),
+        r#"{"answers":{"s":{"legend":"[redacted]","score":9}},"question":{"type":"noul","instructions":"[redacted]","criteria":"[redacted]"}}"#
     );
     // Of two members with one name a tree keeps the last.
     let twice = r#"{"a":{"input":"SECRET"},"a":1}"#;
@@ -61,6 +69,14 @@ fn a_body_that_cannot_be_read_is_withheld_where_it_could_hold_the_request() {
         (400, "{\"detail\":[{\"input\":{\"a\":\"SECRET"),
         (500, "{'input': 'SECRET'}"),
         (502, "{\"error\":\"{\\\"input\\\": \\\"SECRET"),
+        (400, "{\"question\":{\"instructions\":\"SECRET"),
+        (
+            500,
+            "Traceback\nstate\n [input_value='SECRET', input_type=str]",
+        ),
+        (500, "Request(state={'a': 'SECRET'}, model='m')"),
+        (500, "failed: input=\\\"SECRET\\\""),
+        (500, "<p>input_value=b'SECRET'</p>"),
     ] {
         assert_eq!(redacted_body(status, body.as_bytes()), WITHHELD, "{body}");
     }
