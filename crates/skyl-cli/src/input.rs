@@ -1,4 +1,4 @@
-//! Text from standard input.
+//! Text from standard input, and other reads that may have to wait for somebody.
 
 use std::io::{self, Read};
 
@@ -6,9 +6,21 @@ use crate::failure::Failure;
 
 /// All of standard input, with `what` it is for those who read an error.
 pub(crate) async fn stdin(what: &'static str) -> Result<String, Failure> {
-    // Reading blocks; on its own thread it cannot hold up an interrupt.
-    let read = tokio::task::spawn_blocking(move || from(io::stdin().lock(), what));
-    read.await
+    blocking((), move |()| from(io::stdin().lock(), what)).await
+}
+
+/// Does what may block, such as opening a pipe, on a thread of its own: there it cannot hold up an
+/// interrupt.
+pub(crate) async fn blocking<A, T>(
+    of: A,
+    work: impl FnOnce(A) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure>
+where
+    A: Send + 'static,
+    T: Send + 'static,
+{
+    tokio::task::spawn_blocking(move || work(of))
+        .await
         .map_err(|error| Failure::internal(error.to_string()))?
 }
 

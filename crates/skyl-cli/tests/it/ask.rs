@@ -450,3 +450,40 @@ fn an_interrupt_ends_a_long_wait_at_once() {
     assert_eq!(object["error"]["kind"], "cancelled", "{object}");
     assert_eq!(object["error"]["attempts"][0]["status"], 429, "{object}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_wait_for_a_pipe_that_nobody_writes_to() {
+    let pipe = Scratch::new("pipe", b"");
+    std::fs::remove_file(pipe.path()).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(pipe.path())
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let at = format!("@{}", pipe.path());
+    for args in [
+        ["-f", pipe.path(), "--timeout", "1s"],
+        ["--state", &at, "--noul", "q=Well?"],
+        ["--batch", pipe.path(), "--out", "never-made.jsonl"],
+    ] {
+        let running = skyl(["ask", "--json"]).args(args).start();
+        until_listening(running.id());
+        let ran = running.signal("INT");
+        assert_eq!(ran.code, 130, "{args:?}: {ran:?}");
+        assert_eq!(ran.object()["error"]["kind"], "cancelled", "{ran:?}");
+    }
+}
+
+/// Waits until the program takes SIGINT itself, which before that would simply end it.
+#[cfg(target_os = "linux")]
+fn until_listening(id: u32) {
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+    };
+    while caught() & 0b10 == 0 {
+        std::thread::yield_now();
+    }
+}

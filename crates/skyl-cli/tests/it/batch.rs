@@ -262,7 +262,19 @@ fn the_input_is_never_written_over() {
         assert_eq!(ran.code, 1, "{ran:?}");
         assert_eq!(fs::read_to_string(&input).unwrap(), text);
     }
-    // Nor is the output by events.
+    // Nor is the output by events, by whatever name and before it is there.
+    let other = format!("{}/./out.jsonl", folder.0.display());
+    for events in [&folder.out(), &other, &format!("{other}.part")] {
+        for resume in ["--json", "--resume"] {
+            let ran = folder
+                .batch(skyl(["ask", resume, "--events", events]))
+                .run();
+            assert_eq!(ran.code, 1, "{events}: {ran:?}");
+            assert!(ran.stderr.contains("--events"), "{ran:?}");
+            assert!(!Path::new(&folder.out()).exists());
+            assert!(!Path::new(&folder.part()).exists());
+        }
+    }
     fs::write(folder.out(), "mine").unwrap();
     let ran = folder
         .batch(skyl(["ask", "--resume", "--events", &folder.out()]))
@@ -303,7 +315,37 @@ fn what_cannot_be_read_or_written_is_told_and_nothing_is_asked() {
         ])
         .run();
     assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("no file"), "{ran:?}");
+
+    // Where one of the two cannot be, the other is not made.
+    fs::create_dir(folder.part()).unwrap();
+    let ran = folder.batch(server.ask(["--resume"])).run();
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("no file"), "{ran:?}");
+    assert!(!Path::new(&folder.out()).exists());
     assert!(server.journal().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn two_names_of_one_file_are_refused_and_its_answers_stay() {
+    let folder = Folder::with(&format!("{}{}", numbered(1..=2), line(&named(3, "400"))));
+    let server = Server::start();
+    let ran = folder.batch(server.ask([])).run();
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let before = fs::read_to_string(folder.out()).unwrap();
+    for symbolic in [true, false] {
+        fs::remove_file(folder.part()).unwrap();
+        if symbolic {
+            std::os::unix::fs::symlink(folder.out(), folder.part()).unwrap();
+        } else {
+            fs::hard_link(folder.out(), folder.part()).unwrap();
+        }
+        let ran = folder.batch(server.ask(["--resume"])).run();
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert_eq!(fs::read_to_string(folder.out()).unwrap(), before);
+    }
+    assert_eq!(server.journal().len(), 3);
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod store;
 mod summary;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skyl::system_one::{CallOptions, Client};
 use skyl::{ErrorKind, Usage};
@@ -27,6 +27,7 @@ use crate::commands::ask::request::{document, refused};
 use crate::commands::ask::{settings, watch};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::blocking;
 use crate::interrupt::Interrupt;
 use crate::json::FailureObject;
 use crate::program::Context;
@@ -55,7 +56,10 @@ pub(super) async fn run(
         Store::check_absent(out)?;
     }
     let live = context.stderr.look().live;
-    let lines = Input::open(input, if live { Count::Lines } else { Count::Nothing })?;
+    let count = if live { Count::Lines } else { Count::Nothing };
+    // A pipe with a name is not open until somebody writes to it.
+    let opened = blocking(input.to_owned(), move |input| Input::open(&input, count));
+    let lines = interrupt.or(opened).await??;
     let asker = Asker::open(&settings, watch(args), Told::Not, context).await?;
     // Last, so that what is refused leaves no files behind.
     let mut store = if args.batch.resume {
@@ -183,10 +187,22 @@ fn apart(args: &AskArgs, input: &Path, out: &Path) -> Result<(), Failure> {
 }
 
 fn same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
+    match (resolved(one), resolved(other)) {
+        (Some(one), Some(other)) => one == other,
         _ => one == other,
     }
+}
+
+/// The one path of a file, by whatever name; of one that is not there yet, as it will be.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    if let Ok(whole) = path.canonicalize() {
+        return Some(whole);
+    }
+    let folder = match path.parent()? {
+        here if here == Path::new("") => Path::new("."),
+        folder => folder,
+    };
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// Enough to hide the time of a request; the API's published limit takes 20 requests a second.

@@ -24,7 +24,7 @@ pub(super) async fn read(args: &QuestionArgs) -> Result<Request, Failure> {
         return Ok(Request::new(self::state(state).await?, questions));
     }
     match &args.file {
-        Some(path) if path != Path::new("-") => document(&bytes("--file", path)?),
+        Some(path) if path != Path::new("-") => document(&bytes("--file", path).await?),
         explicit => {
             if explicit.is_none() && io::stdin().is_terminal() {
                 return Err(Failure::usage(MISSING));
@@ -64,15 +64,19 @@ async fn state(given: &str) -> Result<String, Failure> {
     if path.starts_with('@') {
         return Ok(path.to_owned());
     }
-    let mut text = String::from_utf8(bytes("--state", Path::new(path))?)
+    let mut text = String::from_utf8(bytes("--state", Path::new(path)).await?)
         .map_err(|_| Failure::usage(format!("--state @{path}: not valid UTF-8")))?;
     input::trim_end(&mut text);
     Ok(text)
 }
 
-fn bytes(flag: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    file::read(path, input::MAX_MIB)
-        .map_err(|unread| Failure::usage(format!("{flag} {}: {}", path.display(), unread.why())))
+async fn bytes(flag: &'static str, path: &Path) -> Result<Vec<u8>, Failure> {
+    input::blocking(path.to_owned(), move |path| {
+        file::read(&path, input::MAX_MIB).map_err(|unread| {
+            Failure::usage(format!("{flag} {}: {}", path.display(), unread.why()))
+        })
+    })
+    .await
 }
 
 fn question(asked: &Asked) -> (String, Question) {

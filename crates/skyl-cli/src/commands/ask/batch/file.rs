@@ -35,9 +35,18 @@ impl LineFile {
         let file = options().create_new(true).open(&path);
         file.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(&path),
-            _ => unwritable(&path, &error),
+            _ => unopened(&path, &error),
         })
         .map(|file| Self { path, file, len: 0 })
+    }
+
+    /// Refuses what is there and is no file: a folder, a pipe, a device.
+    pub(super) fn check(path: &Path) -> Result<(), Failure> {
+        // What is not there is made; what cannot be looked at cannot be opened either.
+        match path.metadata() {
+            Ok(kind) if !kind.is_file() => Err(no_file(path)),
+            _ => Ok(()),
+        }
     }
 
     /// Opens a file to go on with, or makes it.
@@ -47,12 +56,9 @@ impl LineFile {
             .truncate(false)
             .open(&path)
             .and_then(|file| file.metadata().map(|kind| (file, kind)));
-        let (file, kind) = opened.map_err(|error| unwritable(&path, &error))?;
+        let (file, kind) = opened.map_err(|error| unopened(&path, &error))?;
         if !kind.is_file() {
-            return Err(Failure::usage(format!(
-                "--out {}: this is no file",
-                path.display()
-            )));
+            return Err(no_file(&path));
         }
         Ok(Self {
             path,
@@ -65,7 +71,7 @@ impl LineFile {
     pub(super) fn lock(&self) -> Result<(), Failure> {
         lock(&self.file).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => busy(&self.path),
-            _ => unwritable(&self.path, &error),
+            _ => unopened(&self.path, &error),
         })
     }
 
@@ -168,6 +174,15 @@ fn busy(path: &Path) -> Failure {
         "--out {}: another batch is writing it",
         path.display()
     ))
+}
+
+fn no_file(path: &Path) -> Failure {
+    Failure::usage(format!("--out {}: this is no file", path.display()))
+}
+
+/// Nothing has been asked yet.
+fn unopened(path: &Path, error: &io::Error) -> Failure {
+    Failure::internal(format!("cannot write {}: {error}", path.display()))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

@@ -90,16 +90,24 @@ impl Store {
         let part = part_of(out);
         let out = LineFile::create(out.to_owned())?;
         out.lock()?;
-        Ok(Self::of(out, LineFile::create(part)?))
+        let part = LineFile::create(part)?;
+        part.lock()?;
+        Ok(Self::of(out, part))
     }
 
     /// Takes up both files where an earlier run left them; a missing one counts as empty.
     pub(super) fn resume(out: &Path) -> Result<Self, Failure> {
         let part = part_of(out);
+        // Both first, so that a refusal leaves nothing behind.
+        LineFile::check(out)?;
+        LineFile::check(&part)?;
         let out = LineFile::open(out.to_owned())?;
-        // Before anything is read: what another batch writes is none of this one's business.
+        // Before anything is read: what another batch writes is none of this one's business. Each by
+        // itself, since either may be a link to the other, or to a file of another batch.
         out.lock()?;
-        let mut store = Self::of(out, LineFile::open(part)?);
+        let part = LineFile::open(part)?;
+        part.lock()?;
+        let mut store = Self::of(out, part);
         store.load_part()?;
         store.load_out()?;
         store.following = true;
