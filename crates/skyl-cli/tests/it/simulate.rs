@@ -248,3 +248,21 @@ fn an_interrupt_ends_a_long_run() {
     assert_eq!(ran.code, 130, "{ran:?}");
     assert!(folder.files().is_empty());
 }
+
+#[test]
+fn the_picture_of_the_readme_is_the_programs_own() {
+    let folder = Folder::new("herd");
+    let ran = skyl(["simulate", "shared-retry-after"])
+        .args(["--policy", "official-sdk", "--policy", "fleet"])
+        .args(["--svg", folder.path()])
+        .run();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let files = folder.files();
+    let drawn = files
+        .iter()
+        .find(|(name, _)| name == "shared-retry-after-requests.svg");
+    let committed = std::fs::read_to_string(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/herd.svg"),
+    );
+    assert_eq!(drawn.unwrap().1, committed.unwrap());
+}
