@@ -61,8 +61,9 @@ pub struct ResponseStream {
     attempt_began: Duration,
     first_content: Option<Duration>,
     idle_timeout: Duration,
-    // Armed when the stream falls silent.
+    // Armed when the stream first falls silent.
     idle: Option<Pin<Box<AnySleep>>>,
+    silent_since: Duration,
     // The end of the whole call on the client's clock, and its guard once it is needed.
     deadline: Option<Duration>,
     deadline_guard: Option<Pin<Box<AnySleep>>>,
@@ -127,6 +128,7 @@ impl ResponseStream {
             first_content,
             idle_timeout: idle,
             idle: None,
+            silent_since: Duration::ZERO,
             deadline,
             deadline_guard: None,
             cancel,
@@ -274,22 +276,26 @@ impl ResponseStream {
         guard.as_mut().poll(cx)
     }
 
-    /// Nothing has come in: arms the idle timer, or looks at it.
+    /// Nothing has come in: notes when that began, and looks at the idle timer.
     fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<StreamEvent, Error>>> {
-        let alive = self.pump.take_alive();
-        let guard = match &mut self.idle {
-            Some(guard) => {
-                if alive {
-                    guard.set(self.core.clock.guard(self.idle_timeout));
-                }
-                guard
-            }
-            None => self
-                .idle
-                .insert(Box::pin(self.core.clock.guard(self.idle_timeout))),
-        };
+        let clock = &self.core.clock;
+        if self.pump.take_alive() || self.idle.is_none() {
+            self.silent_since = clock.now();
+        }
+        let guard = self
+            .idle
+            .get_or_insert_with(|| Box::pin(clock.guard(self.idle_timeout)));
         if guard.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
+        }
+        // Bytes have come in since it was armed: it is armed anew for what is left. That costs less
+        // than arming it at every one of them.
+        let silent = clock.now().saturating_sub(self.silent_since);
+        if silent < self.idle_timeout {
+            guard.set(clock.guard(self.idle_timeout.saturating_sub(silent)));
+            if guard.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
         }
         let outcome = if self.pump.is_whole() {
             self.pump.settle()

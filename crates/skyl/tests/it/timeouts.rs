@@ -363,6 +363,32 @@ async fn a_stream_that_lives_outlasts_every_timeout() {
     assert!(bench.clock.now() >= secs(600));
 }
 
+#[tokio::test]
+async fn silence_is_counted_from_the_last_byte_and_not_from_the_first_silence() {
+    let go = std::sync::Arc::new(tokio::sync::Notify::new());
+    let mut acts = sse_open(&[&delta("a")]);
+    acts.extend([Act::Wait(go.clone()), chunk(&delta("b")), Act::Hang]);
+    let (_server, bench) = stalled(|builder| builder.idle_timeout(secs(60)), vec![acts]).await;
+    let mut stream = bench.client.stream(&request()).await.unwrap();
+    let mover = async {
+        for step in 1.. {
+            settle().await;
+            bench.clock.advance(secs(5));
+            settle().await;
+            if step == 10 {
+                go.notify_one();
+            }
+        }
+    };
+    let (events, error) =
+        tokio::select! { end = drain(&mut stream) => end, () = mover => unreachable!() };
+    assert_eq!(text(&events), "ab");
+    assert_eq!(error.unwrap().kind(), ErrorKind::Timeout);
+    // The second byte came after 50 s; the steps are of 5 s.
+    let ended = bench.clock.now();
+    assert!((secs(110)..=secs(120)).contains(&ended), "{ended:?}");
+}
+
 /// Lets everything that is ready run, the server's sockets included.
 async fn settle() {
     for _ in 0..200 {
