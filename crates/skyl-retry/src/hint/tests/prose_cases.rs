@@ -9,6 +9,7 @@ fn waits_are_found_after_their_phrase() {
             millis(6570),
         ),
         ("Please try again in 634ms.", millis(634)),
+        ("try again in 7000us", millis(7)),
         ("try again in 1m30s", secs(90)),
         ("Please retry in 10h17m5.7s.", millis(37_025_700)),
         ("Please retry in 52.45s", millis(52_450)),
