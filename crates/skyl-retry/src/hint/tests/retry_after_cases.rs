@@ -157,12 +157,31 @@ fn an_epoch_second_far_from_now_is_a_length() {
     for seconds in [NOW + 366 * 86_400 + 1, NOW - 366 * 86_400 - 1] {
         check(&seconds.to_string(), secs(seconds));
     }
+    // No server has sent an epoch second of the first ten years.
+    let ten_years = 315_360_000;
+    let digits = (ten_years + 100).to_string();
+    assert_eq!(parse_retry_after(&digits, at(ten_years)), secs(100));
+    let digits = (ten_years - 100).to_string();
+    assert_eq!(
+        parse_retry_after(&digits, at(ten_years - 200)),
+        secs(ten_years - 100)
+    );
     // A wall clock that was never set stands near 1970: short lengths are no instants there.
     assert_eq!(parse_retry_after("30", at(5)), secs(30));
     assert_eq!(
         parse_retry_after("30", UNIX_EPOCH - Duration::from_secs(86_400)),
         secs(30)
     );
+}
+
+#[test]
+fn explain_tells_near_relatives_apart() {
+    let said = |value: &str| explain(value, wall()).to_string();
+    // The longest wait there is can still be counted; the nanosecond after it cannot.
+    assert!(!said("18446744073709551615.999999999").contains("more than can be counted"));
+    assert!(said("18446744073709551616").contains("more than can be counted"));
+    assert_ne!(said(".5"), said(".x"));
+    assert_ne!(said("0x10"), said("9x10"));
 }
 
 #[test]
