@@ -7,10 +7,13 @@
 //! attempts, the waits and the key to scrub.
 
 #[cfg(test)]
+mod agree;
+#[cfg(test)]
 mod framed;
 #[cfg(test)]
 pub(crate) mod harness;
 pub(crate) mod lenient;
+pub(crate) mod words;
 
 use std::fmt;
 use std::time::SystemTime;

@@ -18,7 +18,7 @@ pub(crate) use self::ids::Ids;
 pub(crate) use self::image::Picture;
 pub(crate) use self::page::headline;
 pub(crate) use self::percent::segment;
-pub(crate) use self::text::{cut, json_text, text};
+pub(crate) use self::text::{bare, cut, is_nothing, json_text, text};
 pub(crate) use self::told::Told;
 
 #[cfg(test)]

@@ -6,12 +6,13 @@
 use serde_json::Value;
 
 use crate::dialect::Fault;
+use crate::dialect::words::{is_context, is_overloaded, is_quota, named};
 use crate::kind::{ErrorKind, classify_status};
-use crate::native::{cut, headline};
+use crate::native::{bare, cut, headline};
 
 /// Classifies a reply with a status of 300 or more, whatever its body is.
 pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
-    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+    let Ok(value) = serde_json::from_slice::<Value>(bare(body)) else {
         return Fault::from_status(status).with_message(headline(body));
     };
     let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
@@ -20,7 +21,7 @@ pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
 
 /// Classifies an error inside a reply with a status below 300; `None` where it is none.
 pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
-    let value: Value = serde_json::from_slice(body).ok()?;
+    let value: Value = serde_json::from_slice(bare(body)).ok()?;
     Said::read(&value, 0).map(|said| fault(said, None))
 }
 
@@ -60,13 +61,23 @@ impl Said {
                 message: text.clone(),
                 ..Self::default()
             },
-            _ if body["type"] == "error" => Self::of(body),
+            // A list of errors; the first one tells.
+            Value::Array(errors) if !errors.is_empty() => Self::of(&errors[0]),
+            _ if body["type"] == "error" || body["object"] == "error" => Self::of(body),
+            _ if body["errors"].get(0).is_some() => Self::of(&body["errors"][0]),
+            // An error that lost its envelope.
+            _ if body["type"].is_null()
+                && number(&body["code"]).is_some()
+                && body["message"].is_string() =>
+            {
+                Self::of(body)
+            }
             _ => return None,
         };
         said.request_id = text(&body["request_id"]);
         // Some proxies put the provider's whole body into the message, as text.
         if depth < MAX_DEPTH
-            && said.message.starts_with('{')
+            && said.message.trim_start().starts_with(['{', '['])
             && let Ok(inner) = serde_json::from_str::<Value>(&said.message)
             && let Some(inner) = Self::read(&inner, depth + 1)
         {
@@ -86,13 +97,17 @@ impl Said {
     }
 
     fn of(error: &Value) -> Self {
-        let number = error["code"].as_u64().or_else(|| error["status"].as_u64());
+        let number = number(&error["code"]).or_else(|| number(&error["status"]));
+        // Google's word for the status, where a gateway passes it on.
+        let status =
+            text(&error["status"]).filter(|word| word != "error" && word.parse::<u16>().is_err());
         Self {
             kind: text(&error["type"])
                 .filter(|kind| kind != "error")
+                .or(status)
                 .unwrap_or_default(),
             code: text(&error["details"]["error_code"]).or_else(|| text(&error["code"])),
-            status: number.and_then(|number| u16::try_from(number).ok()),
+            status: number,
             message: match &error["message"] {
                 Value::String(message) => message.clone(),
                 // Gateways have words of their own.
@@ -134,13 +149,11 @@ fn fault(said: Said, http: Option<u16>) -> Fault {
 
 /// The kind, and whether the provider is overloaded.
 fn kind(status: Option<u16>, words: [&str; 2], message: &str) -> (ErrorKind, bool) {
-    let says = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    let lower = words.map(str::to_ascii_lowercase);
+    let says = |names: &[&str]| lower.iter().any(|word| names.contains(&word.as_str()));
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
     // Billing comes with a 400 or a 429, and waiting heals neither.
-    let quota = words
-        .iter()
-        .any(|word| word.ends_with("spend_limit_reached"))
-        || says(&["billing_error", "insufficient_quota"])
+    let quota = lower.iter().any(|word| is_quota(word))
         || match status {
             None | Some(400 | 402 | 403) => contains(QUOTA_PHRASES),
             // Of a 429 less is believed: most of them are limits by the minute.
@@ -153,27 +166,15 @@ fn kind(status: Option<u16>, words: [&str; 2], message: &str) -> (ErrorKind, boo
     if status == Some(429) {
         return (ErrorKind::RateLimit, false);
     }
-    if says(&[
-        "overloaded_error",
-        "compaction_unavailable",
-        "server_is_overloaded",
-    ]) {
-        return (ErrorKind::Server, true);
+    if let Some(kind) = lower.iter().find_map(|word| named(word)) {
+        let overloaded = lower.iter().any(|word| is_overloaded(word));
+        return (kind, overloaded && kind == ErrorKind::Server);
     }
-    if says(&["rate_limit_error"]) {
-        return (ErrorKind::RateLimit, false);
-    }
-    if says(&["authentication_error", "permission_error"]) {
-        return (ErrorKind::Auth, false);
-    }
-    if says(&["not_found_error"]) {
-        return (ErrorKind::NotFound, false);
-    }
-    let context = says(&["context_length_exceeded", "model_context_window_exceeded"])
-        || (status.is_none_or(|status| matches!(status, 400 | 413 | 422 | 500))
-            && contains(CONTEXT_PHRASES));
-    if context {
+    if status.is_none_or(|status| matches!(status, 400 | 413 | 422 | 500)) && is_context(message) {
         return (ErrorKind::ContextLength, false);
+    }
+    if status == Some(400) && contains(KEY_PHRASES) {
+        return (ErrorKind::Auth, false);
     }
     let kind = match status {
         Some(status) => classify_status(status),
@@ -181,6 +182,15 @@ fn kind(status: Option<u16>, words: [&str; 2], message: &str) -> (ErrorKind, boo
         None => ErrorKind::Server,
     };
     (kind, false)
+}
+
+/// A number that can be a status, also as digits in a text.
+fn number(value: &Value) -> Option<u16> {
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64().and_then(|number| u16::try_from(number).ok()),
+    };
+    number.filter(|number| (100..=599).contains(number))
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -201,14 +211,5 @@ const QUOTA_PHRASES: &[&str] = &[
     "spend limit",
 ];
 
-/// In lower case; the first two are the API's own, the others those of servers that speak like it.
-const CONTEXT_PHRASES: &[&str] = &[
-    "prompt is too long",
-    "exceed context limit",
-    "maximum context length",
-    "longer than the model's context length",
-    "exceeds the available context size",
-    "too many input tokens",
-    "input is too long",
-    "reduce the length",
-];
+/// In lower case; those of servers that answer a wrong key with a 400.
+const KEY_PHRASES: &[&str] = &["incorrect api key", "api key not valid"];

@@ -10,14 +10,14 @@ use super::wire::{Answer, Model, Models};
 use super::{NAME, classify};
 use crate::dialect::lenient::{Object, is_blank};
 use crate::dialect::{Decoded, Fault, ModelsPage};
-use crate::native::text;
+use crate::native::{bare, is_nothing, text};
 use crate::response::ModelInfo;
 use crate::sink::Sink;
 
 /// Decodes a whole answer.
 pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
-    let body = body.trim_ascii();
-    if body.is_empty() {
+    let body = bare(body);
+    if is_nothing(body) {
         return Err(Fault::empty_response());
     }
     let Ok(Object(Some(answer))) = serde_json::from_slice::<Object<Answer<'_>>>(body) else {
@@ -33,12 +33,19 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
     if content.starts_with('"') {
         decoder.blocks.words(text(answer.content)?, &mut sink);
     } else {
-        let blocks: Option<Vec<&RawValue>> =
-            serde_json::from_str(content).map_err(|_| unreadable(body))?;
+        let blocks: Option<Vec<&RawValue>> = match answer.content {
+            // Some servers drop the brackets where there is one.
+            Some(block) if content.starts_with('{') => Some(vec![block]),
+            _ => serde_json::from_str(content).map_err(|_| unreadable(body))?,
+        };
         if blocks.is_none() {
-            return Err(Fault::empty_response());
+            return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
         }
         for (index, block) in (0_u64..).zip(blocks.unwrap_or_default()) {
+            if block.get().starts_with('"') {
+                decoder.blocks.words(text(Some(block))?, &mut sink);
+                continue;
+            }
             decoder.blocks.open(Some(index), block, &mut sink)?;
             decoder.blocks.close(Some(index), &mut sink);
         }
@@ -55,7 +62,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
 
 /// Decodes a page of models.
 pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
-    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(body) else {
+    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(bare(body)) else {
         return Err(unreadable(body));
     };
     if page.error.is_some_and(|error| !is_blank(error)) {

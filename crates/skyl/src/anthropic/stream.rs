@@ -85,6 +85,7 @@ impl Decoder {
                     self.head(&message.id, &message.model, sink);
                     self.usage(message.usage.0, sink);
                 }
+                self.usage(event.usage.0, sink);
             }
             "content_block_start" => {
                 let Some(block) = event.content_block else {
@@ -106,12 +107,17 @@ impl Decoder {
             }
             "message_stop" => {
                 self.stopped = true;
+                self.usage(event.usage.0, sink);
                 self.blocks.close_all(sink);
                 return Ok(Flow::Done);
             }
             "ping" => return Ok(Flow::Life),
             // The API may add events at any time; clients must skip what they do not know.
-            _ => {}
+            _ => {
+                if let Some(fault) = classify::in_band(data.as_bytes()) {
+                    return Err(self.failed(fault));
+                }
+            }
         }
         Ok(Flow::More)
     }

@@ -10,12 +10,13 @@ use skyl_retry::Hint;
 use skyl_retry::hint::{prose, protobuf_duration};
 
 use crate::dialect::Fault;
+use crate::dialect::words::{has_any, is_context, is_overloaded, is_quota, named};
 use crate::kind::{ErrorKind, classify_status};
-use crate::native::{cut, headline};
+use crate::native::{bare, cut, headline};
 
 /// Classifies a reply with a status of 300 or more, whatever its body is.
 pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
-    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+    let Ok(value) = serde_json::from_slice::<Value>(bare(body)) else {
         return Fault::from_status(status).with_message(headline(body));
     };
     let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
@@ -24,7 +25,7 @@ pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
 
 /// Classifies an error inside a reply with a status below 300; `None` where it is none.
 pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
-    let value: Value = serde_json::from_slice(body).ok()?;
+    let value: Value = serde_json::from_slice(bare(body)).ok()?;
     Said::read(&value, 0).map(|said| fault(said, None))
 }
 
@@ -48,6 +49,8 @@ struct Said {
     /// The canonical name of the code, such as `UNAVAILABLE`.
     status: String,
     message: String,
+    /// Codes and types of other providers, which gateways pass on.
+    words: Vec<String>,
     /// The reason of `ErrorInfo`.
     reason: Option<String>,
     hint: Hint,
@@ -68,8 +71,16 @@ impl Said {
                 message: text.clone(),
                 ..Self::default()
             },
+            // A list of errors; the first one tells.
+            Value::Array(errors) if !errors.is_empty() => Self::of(&errors[0]),
+            _ if body["type"] == "error" || body["object"] == "error" => Self::of(body),
+            _ if body["errors"].get(0).is_some() => Self::of(&body["errors"][0]),
             // An error that lost its envelope.
-            _ if body["code"].is_number() && body["status"].is_string() => Self::of(body),
+            _ if number(&body["code"]).is_some()
+                && (body["status"].is_string() || body["message"].is_string()) =>
+            {
+                Self::of(body)
+            }
             _ => return None,
         };
         // SDKs and gateways put the whole body into the message, as text.
@@ -86,6 +97,7 @@ impl Said {
                     inner.status
                 },
                 message: inner.message,
+                words: [inner.words, said.words].concat(),
                 reason: inner.reason.or(said.reason),
                 hint: if inner.hint == Hint::Absent {
                     said.hint
@@ -100,10 +112,16 @@ impl Said {
     }
 
     fn of(error: &Value) -> Self {
-        let code = match &error["code"] {
-            Value::String(text) => text.parse().ok(),
-            code => code.as_u64().and_then(|code| u16::try_from(code).ok()),
-        };
+        let code = number(&error["code"]).or_else(|| number(&error["status"]));
+        let words = [
+            &error["code"],
+            &error["type"],
+            &error["details"]["error_code"],
+        ]
+        .into_iter()
+        .filter_map(text)
+        .filter(|word| word != "error" && word.parse::<u64>().is_err())
+        .collect();
         let message = match &error["message"] {
             Value::String(message) => message.clone(),
             // Gateways have words of their own.
@@ -116,6 +134,7 @@ impl Said {
             code,
             status,
             message,
+            words,
             no_quota,
             ..Self::default()
         };
@@ -162,6 +181,7 @@ fn fault(said: Said, http: Option<u16>) -> Fault {
         said.reason
             .or_else(|| said.code.map(|code| code.to_string()))
             .or(Some(said.status).filter(|status| !status.is_empty()))
+            .or_else(|| said.words.into_iter().next())
     };
     if let Some(code) = code {
         fault = fault.with_code(code);
@@ -172,7 +192,17 @@ fn fault(said: Said, http: Option<u16>) -> Fault {
 /// The kind, and whether the provider is overloaded.
 fn kind(status: Option<u16>, said: &Said) -> (ErrorKind, bool) {
     let message = said.message.to_ascii_lowercase();
-    let contains = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    let contains = |phrases: &[&str]| has_any(&message, phrases);
+    let words: Vec<_> = said
+        .words
+        .iter()
+        .map(|word| word.to_ascii_lowercase())
+        .collect();
+    if words.iter().any(|word| is_quota(word))
+        || matches!(status, None | Some(400 | 403)) && contains(QUOTA_PHRASES)
+    {
+        return (ErrorKind::QuotaExhausted, false);
+    }
     if status == Some(429) || said.status == "RESOURCE_EXHAUSTED" {
         let wait = said.hint.wait().or_else(|| prose(&said.message).wait());
         let hopeless = said.per_day || said.no_quota || wait.is_some_and(|wait| wait >= HOPELESS);
@@ -196,15 +226,17 @@ fn kind(status: Option<u16>, said: &Said) -> (ErrorKind, bool) {
         "NOT_FOUND" => return (ErrorKind::NotFound, false),
         _ => {}
     }
-    if status.is_none_or(|status| matches!(status, 400 | 413 | 422 | 500))
-        && (contains(CONTEXT_PHRASES)
-            || (message.contains("input token count") && message.contains("exceeds")))
-    {
+    if let Some(kind) = words.iter().find_map(|word| named(word)) {
+        let overloaded = words.iter().any(|word| is_overloaded(word));
+        return (kind, overloaded && kind == ErrorKind::Server);
+    }
+    if status.is_none_or(|status| matches!(status, 400 | 413 | 422 | 500)) && is_context(&message) {
         return (ErrorKind::ContextLength, false);
     }
     match (status, said.status.as_str()) {
         (Some(status), _) => {
-            let overloaded = status == 529 || (status == 503 && message.contains("overloaded"));
+            let overloaded =
+                status == 529 || (status == 503 && contains(&["overloaded", "loading model"]));
             (classify_status(status), overloaded)
         }
         (None, "INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE") => {
@@ -219,6 +251,14 @@ fn has_zero_limit(message: &str) -> bool {
     message.match_indices(ZERO_LIMIT).any(|(at, found)| {
         !message[at + found.len()..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
     })
+}
+
+/// A number that can be a status, also as digits in a text.
+fn number(value: &Value) -> Option<u16> {
+    match value {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64().and_then(|number| u16::try_from(number).ok()),
+    }
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -237,12 +277,12 @@ const QUOTA_PER_DAY: &str = "quota_per_day";
 const ZERO_LIMIT: &str = "limit: 0";
 
 /// In lower case; from the API's own errors.
-const KEY_PHRASES: &[&str] = &["api key not valid", "api key expired", "api_key_invalid"];
-
-/// In lower case; those of servers in front of or like the API.
-const CONTEXT_PHRASES: &[&str] = &[
-    "maximum number of tokens allowed",
-    "maximum context length",
-    "prompt is too long",
-    "input is too long",
+const KEY_PHRASES: &[&str] = &[
+    "api key not valid",
+    "api key expired",
+    "api_key_invalid",
+    "incorrect api key",
 ];
+
+/// In lower case; those of servers behind a gateway.
+const QUOTA_PHRASES: &[&str] = &["credit balance is too low", "specified api usage limits"];

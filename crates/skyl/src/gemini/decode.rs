@@ -10,15 +10,14 @@ use super::stream::Decoder;
 use super::wire::{Model, Models};
 use crate::dialect::lenient::{Object, is_blank};
 use crate::dialect::{Decoded, Fault, ModelsPage};
+use crate::native::{bare, is_nothing};
 use crate::response::ModelInfo;
 use crate::sink::Sink;
 
 /// Decodes a whole answer; an array is the chunks of one that was not asked for by SSE.
 pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
-    let body = std::str::from_utf8(body)
-        .map_err(|_| unreadable(body))?
-        .trim();
-    if body.is_empty() {
+    let body = std::str::from_utf8(bare(body)).map_err(|_| unreadable(body))?;
+    if is_nothing(body.as_bytes()) {
         return Err(Fault::empty_response());
     }
     let mut sink = Sink::new();
@@ -41,7 +40,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
 
 /// Decodes a page of models.
 pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
-    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(body) else {
+    let Ok(Object(Some(page))) = serde_json::from_slice::<Object<Models<'_>>>(bare(body)) else {
         return Err(unreadable(body));
     };
     if page.error.is_some_and(|error| !is_blank(error)) {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::wire::{AnswerCall, AnswerPart, Candidate, Chunk, State};
 use super::{NAME, classify, wire};
-use crate::dialect::lenient::{Count, Object, is_blank};
+use crate::dialect::lenient::{Count, Object, Scalar, is_blank};
 use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
 use crate::kind::ErrorKind;
 use crate::message::OpaqueState;
@@ -142,7 +142,7 @@ impl Decoder {
             }
         }
         if let Some(feedback) = chunk.prompt_feedback.0
-            && let Some(reason) = feedback.block_reason.get()
+            && let Some(reason) = said(&feedback.block_reason)
         {
             self.finish = Some(Finish {
                 word: reason.to_owned(),
@@ -164,15 +164,23 @@ impl Decoder {
             .content
             .0
             .as_ref()
-            .and_then(|content| content.parts.as_ref());
-        for raw in parts.into_iter().flatten() {
+            .and_then(|content| content.parts);
+        let parts: Vec<&RawValue> = match parts {
+            None => Vec::new(),
+            // Some gateways drop the brackets where there is one.
+            Some(part) if part.get().starts_with('{') => vec![part],
+            Some(parts) if is_blank(parts) => Vec::new(),
+            Some(parts) => serde_json::from_str(parts.get())
+                .map_err(|_| Fault::decode("the parts of the answer are no list"))?,
+        };
+        for raw in parts {
             let Ok(Object(Some(part))) = serde_json::from_str::<Object<AnswerPart<'_>>>(raw.get())
             else {
                 return Err(Fault::decode("a part of the answer cannot be read"));
             };
             self.part(&part, raw, sink)?;
         }
-        if let Some(reason) = candidate.finish_reason.get() {
+        if let Some(reason) = said(&candidate.finish_reason) {
             let finish = Finish::read(reason, candidate.finish_message.get().unwrap_or_default());
             // A reason that makes no answer of nothing is held back until there is something: a
             // client that has been told why the model stopped takes the answer for begun.
@@ -207,7 +215,7 @@ impl Decoder {
                 ..State::default()
             })
         });
-        if part.thought == Some(true) {
+        if part.thought.is_some_and(|thought| thought.get() == "true") {
             sink.reasoning(words);
             if let Some(state) = state {
                 sink.reasoning_state(state);
@@ -381,6 +389,11 @@ impl Finish {
             .with_code(self.word.as_str())
             .with_message(message)
     }
+}
+
+/// A reason that is one: the API's word for "not set" says nothing.
+fn said<'a>(reason: &'a Scalar<'_>) -> Option<&'a str> {
+    reason.get().filter(|word| !word.ends_with("_UNSPECIFIED"))
 }
 
 fn keep(state: &State) -> Option<OpaqueState> {

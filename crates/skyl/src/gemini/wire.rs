@@ -234,7 +234,7 @@ pub(super) struct Candidate<'a> {
 #[serde(default)]
 pub(super) struct Parts<'a> {
     #[serde(borrow)]
-    pub(super) parts: Option<Vec<&'a RawValue>>,
+    pub(super) parts: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -242,7 +242,8 @@ pub(super) struct Parts<'a> {
 pub(super) struct AnswerPart<'a> {
     #[serde(borrow)]
     pub(super) text: Option<&'a RawValue>,
-    pub(super) thought: Option<bool>,
+    #[serde(borrow)]
+    pub(super) thought: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) thought_signature: Scalar<'a>,
     #[serde(borrow)]

@@ -37,6 +37,18 @@ pub(crate) fn json_text(field: Option<&RawValue>) -> String {
     json
 }
 
+/// A body without the byte order mark and the blank lines that servers put around it.
+pub(crate) fn bare(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(body)
+        .trim_ascii()
+}
+
+/// Whether a body says that there is nothing.
+pub(crate) fn is_nothing(body: &[u8]) -> bool {
+    matches!(body, b"" | b"null" | b"[]")
+}
+
 /// The start of a message, as much as the client keeps of a body.
 pub(crate) fn cut(mut message: String) -> String {
     let mut end = MESSAGE_BYTES.min(message.len());

@@ -1,6 +1,7 @@
 //! What an error of a server that speaks Chat Completions means.
 //!
-//! The one place that looks at the words of errors. A code or type that names a kind beats the
+//! The codes and phrases that mean the same everywhere stand in `dialect::words`; what only these
+//! servers say stands here. A code or type that names a kind beats the
 //! status, since servers put the same code on several statuses; a general one
 //! (`invalid_request_error`, `api_error`) says less than the status and never beats it. Phrases
 //! count only where servers give no code at all: context length, a wrong key at xAI, balances.
@@ -13,6 +14,7 @@ use serde_json::Value;
 use skyl_retry::Hint;
 
 use self::report::{CODES, LINE_BYTES, MESSAGE_BYTES, Report, cut, is_blank};
+use crate::dialect::words::{has_any, is_context, is_overloaded, is_quota as is_quota_word, named};
 use crate::dialect::{Fault, Head};
 use crate::kind::{ErrorKind, classify_status};
 
@@ -121,10 +123,7 @@ impl Report {
         let kind = self.kind_of(known, &text);
         let overloaded = kind == ErrorKind::Server
             && (known == Some(529)
-                || self
-                    .words
-                    .iter()
-                    .any(|word| OVERLOADED.contains(&word.as_str()))
+                || self.words.iter().any(|word| is_overloaded(word))
                 || has_any(&text, &["overloaded", "loading model"]));
         (kind, overloaded)
     }
@@ -192,33 +191,6 @@ impl Report {
     }
 }
 
-/// The kind a code or type names; beats the status.
-fn named(word: &str) -> Option<ErrorKind> {
-    let kind = match word {
-        "invalid_api_key" | "api_key_invalid" | "authentication_error" | "permission_error"
-        | "permission_denied" | "unauthenticated" | "unsupported_country_region_territory" => {
-            ErrorKind::Auth
-        }
-        "rate_limit_exceeded" | "rate_limit_error" | "too_many_requests" | "resource_exhausted"
-        // Groq's flex tier, on a 498.
-        | "capacity_exceeded" => ErrorKind::RateLimit,
-        "context_length_exceeded" | "exceed_context_size_error" => ErrorKind::ContextLength,
-        "model_not_found" | "not_found_error" | "not_found" => ErrorKind::NotFound,
-        "content_filter"
-        | "content_policy_violation"
-        | "image_content_policy_violation"
-        | "misalignment_policy_violation"
-        | "bio_policy"
-        | "responsibleaipolicyviolation" => ErrorKind::Refusal,
-        "server_error" | "internalservererror" | "internal_server_error" | "provider_unavailable" => {
-            ErrorKind::Server
-        }
-        _ if OVERLOADED.contains(&word) => ErrorKind::Server,
-        _ => return None,
-    };
-    Some(kind)
-}
-
 /// The kind a general type suggests where there is no status to ask.
 fn hinted(word: &str) -> Option<ErrorKind> {
     match word {
@@ -244,62 +216,6 @@ fn hinted(word: &str) -> Option<ErrorKind> {
         _ => None,
     }
 }
-
-fn is_quota_word(word: &str) -> bool {
-    matches!(
-        word,
-        "insufficient_quota"
-            | "credit_balance_exhausted"
-            | "organization_usage_limit_exceeded"
-            | "billing_error"
-            | "billing_not_active"
-            | "billing_hard_limit_reached"
-            | "insufficient_credits"
-            | "insufficient_balance"
-            | "exceeded_current_quota_error"
-    ) || word.ends_with("_spend_limit_exceeded")
-        || word.ends_with("_spend_limit_reached")
-}
-
-/// Servers without a code for it, and what they say instead.
-fn is_context(text: &str) -> bool {
-    has_any(
-        text,
-        &[
-            "maximum context length",
-            "maximum prompt length",
-            "exceeds the available context size",
-            "exceeds the context window",
-            "longer than the model's context length",
-            "greater than the context length",
-            "input tokens exceed the configured limit of",
-            "too large for model",
-            "length of all messages is too long",
-            "too many input tokens",
-            "prompt is too long",
-            "input is too long",
-            "reduce the length",
-        ],
-    ) || text.contains("input token count") && text.contains("exceeds")
-}
-
-fn has_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| text.contains(phrase))
-}
-
-/// Codes and types of a provider that is there and has no room.
-const OVERLOADED: &[&str] = &[
-    "overloaded_error",
-    "overloaded",
-    "server_is_overloaded",
-    "service_unavailable_error",
-    "engine_overloaded_error",
-    "slow_down",
-    "unavailable",
-    // llama.cpp while it loads the model.
-    "unavailable_error",
-    "provider_overloaded",
-];
 
 const YEAR: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -124,7 +124,7 @@ pub(super) fn json(body: &[u8]) -> Result<&str, Fault> {
 
 /// A body that is JSON, but not an object: nothing, an error in a list, or who knows what.
 pub(super) fn no_object_at_all(head: &Head<'_>, text: &str) -> Fault {
-    if text == "null" {
+    if matches!(text, "null" | "[]") {
         return Fault::empty_response();
     }
     classify::flat(text, Some(head.now()))

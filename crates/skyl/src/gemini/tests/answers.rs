@@ -341,7 +341,7 @@ fn what_cannot_be_read_is_told_apart() {
         "{\"candidates\":[{\"content\":{\"pa",
         r#"{"candidates":[{"content":{"parts":[5]}}]}"#,
         r#"{"candidates":[{"content":{"parts":[{"text":5}]}}]}"#,
-        r#"{"candidates":[{"content":{"parts":{"text":"a"}}}]}"#,
+        r#"{"candidates":[{"content":{"parts":"a"}}]}"#,
     ] {
         assert_eq!(fault(body).kind(), ErrorKind::Decode, "{body}");
     }

@@ -106,6 +106,7 @@ impl Report {
         for name in WORDS {
             match map.get(*name) {
                 Some(Value::String(word)) if word != "error" && !word.is_empty() => {
+                    self.take_number(word.parse().ok());
                     self.words.push(word.to_ascii_lowercase());
                     self.kind.get_or_insert_with(|| word.clone());
                 }
@@ -139,6 +140,10 @@ impl Report {
         }
         if let Some(Value::Object(resp)) = map.get("base_resp") {
             self.minimax(resp, depth);
+        }
+        if let Some(Value::Object(details)) = map.get("details") {
+            // Anthropic's, behind a gateway.
+            self.take_code(details.get("error_code"));
         }
         if let Some(Value::Array(details)) = map.get("details") {
             details

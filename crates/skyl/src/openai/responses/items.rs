@@ -201,6 +201,8 @@ impl Items {
         sink: &mut Sink,
     ) -> Result<(), Fault> {
         let list: Vec<&RawValue> = match output {
+            // Some servers drop the brackets where there is one.
+            Some(output) if output.get().starts_with('{') && !is_blank(output) => vec![output],
             Some(output) if output.get().starts_with('[') => serde_json::from_str(output.get())
                 .map_err(|_| Fault::decode("the output of the answer cannot be read"))?,
             _ => Vec::new(),
@@ -411,8 +413,12 @@ impl Items {
         if list.get().starts_with('"') {
             return Ok(vec![(run, 0, text(Some(list))?)]);
         }
-        let list: Vec<&RawValue> = serde_json::from_str(list.get())
-            .map_err(|_| Fault::decode("an item's content is no list"))?;
+        let list: Vec<&RawValue> = if list.get().starts_with('{') {
+            vec![list]
+        } else {
+            serde_json::from_str(list.get())
+                .map_err(|_| Fault::decode("an item's content is no list"))?
+        };
         let mut parts = Vec::with_capacity(list.len());
         for (number, raw) in (0_u64..).zip(list) {
             if raw.get().starts_with('"') {

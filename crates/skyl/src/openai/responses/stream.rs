@@ -123,6 +123,7 @@ impl Responses {
         if error
             || [kind, name].contains(&"error")
             || kind == "response.error"
+            || event.object.get() == Some("error")
             || kind.ends_with("_error")
         {
             return Err(self.in_band(data, sink));
@@ -211,6 +212,10 @@ impl Responses {
             (Some("in_progress" | "queued") | None, by_name) => by_name,
             (own, _) => own,
         };
+        // Some proxies put the counts beside the answer.
+        if let Some(cost) = event.usage.0 {
+            sink.usage(cost.usage());
+        }
         self.close(&answer, status, wall, sink)?;
         self.ended = true;
         Ok(Flow::Done)

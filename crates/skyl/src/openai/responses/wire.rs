@@ -175,6 +175,8 @@ pub(super) struct Event<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Scalar<'a>,
     #[serde(borrow)]
+    pub(super) object: Scalar<'a>,
+    #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) item: Option<&'a RawValue>,
@@ -195,6 +197,7 @@ pub(super) struct Event<'a> {
     pub(super) input: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
+    pub(super) usage: Object<Cost>,
 }
 
 /// One item of an answer.
@@ -256,6 +259,9 @@ pub(super) struct Cost {
     input_tokens_details: Object<InputDetails>,
     output_tokens: Count,
     output_tokens_details: Object<OutputDetails>,
+    /// The older protocol's names, which servers in between keep.
+    prompt_tokens: Count,
+    completion_tokens: Count,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -277,8 +283,8 @@ impl Cost {
         let input = self.input_tokens_details.0.unwrap_or_default();
         let output = self.output_tokens_details.0.unwrap_or_default();
         Usage {
-            input_tokens: self.input_tokens.0,
-            output_tokens: self.output_tokens.0,
+            input_tokens: self.input_tokens.0.or(self.prompt_tokens.0),
+            output_tokens: self.output_tokens.0.or(self.completion_tokens.0),
             cache_read_tokens: input.cached_tokens.0,
             cache_write_tokens: input.cache_write_tokens.0,
             reasoning_tokens: output.reasoning_tokens.0,
