@@ -13,6 +13,7 @@ mod framed;
 #[cfg(test)]
 pub(crate) mod harness;
 pub(crate) mod lenient;
+pub(crate) mod stencil;
 pub(crate) mod words;
 
 use std::fmt;

@@ -59,7 +59,8 @@ enum Kind {
     },
 }
 
-enum Piece {
+/// What a block is made of.
+pub(super) enum Piece {
     Text(String),
     Thinking(String),
     Signature(String),
@@ -119,7 +120,7 @@ impl Blocks {
         self.push(index, kind, held, sink)
     }
 
-    /// Adds to a block; without an index, to the last one.
+    /// Adds what an event holds to a block; without an index, to the last one.
     ///
     /// # Errors
     /// `Decode` where the piece is no text, and as [`Blocks::open`].
@@ -143,6 +144,19 @@ impl Blocks {
             "" if delta.partial_json.is_some() => Piece::Json(json_text(delta.partial_json)),
             _ => return Ok(()),
         };
+        self.piece(index, piece, sink)
+    }
+
+    /// Adds a piece to a block; without an index, to the last one.
+    ///
+    /// # Errors
+    /// As [`Blocks::open`].
+    pub(super) fn piece(
+        &mut self,
+        index: Option<u64>,
+        piece: Piece,
+        sink: &mut Sink,
+    ) -> Result<(), Fault> {
         let Some(at) = self.find(index) else {
             return self.orphan(index, piece, sink);
         };

@@ -2,10 +2,11 @@
 
 use serde::de::IgnoredAny;
 
-use super::blocks::Blocks;
-use super::wire::{Event, StopDetails};
+use super::blocks::{Blocks, Piece};
+use super::wire::{Event, Speech, StopDetails};
 use super::{classify, wire};
 use crate::dialect::lenient::{Object, Scalar, is_blank};
+use crate::dialect::stencil::Stencil;
 use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
 use crate::kind::ErrorKind;
 use crate::response::{StopReason, Usage};
@@ -22,6 +23,8 @@ pub(super) struct Decoder {
     stopped: bool,
     /// Whether there was half an error between the events.
     broken: bool,
+    /// Deltas of a block of this index.
+    stencil: Stencil<(Option<u64>, Speech)>,
 }
 
 impl StreamDecoder for Decoder {
@@ -62,6 +65,18 @@ impl Decoder {
         if data.is_empty() || data == "[DONE]" {
             return Ok(Flow::More);
         }
+        if name != "error"
+            && let Some(((index, speech), words)) = self.stencil.read(data)
+        {
+            let words = words.into_owned();
+            let piece = match speech {
+                Speech::Text => Piece::Text(words),
+                Speech::Thinking => Piece::Thinking(words),
+                Speech::Json => Piece::Json(words),
+            };
+            self.blocks.piece(index, piece, sink)?;
+            return Ok(Flow::More);
+        }
         let Ok(Object(Some(event))) = serde_json::from_str::<Object<Event<'_>>>(data) else {
             if !terminated {
                 // Cut inside an event: the missing end of the stream tells it better.
@@ -96,6 +111,13 @@ impl Decoder {
             "content_block_delta" => {
                 if let Some(delta) = &event.delta.0 {
                     self.blocks.delta(event.index.0, delta, sink)?;
+                    // The kind has to stand in the data, or the next event's name may change it.
+                    if event.kind.get().is_some()
+                        && let Some((words, speech)) = delta.words()
+                    {
+                        let meaning = (event.index.0, speech);
+                        self.stencil.learn(data, words, [], meaning);
+                    }
                 }
             }
             "content_block_stop" => self.blocks.close(event.index.0, sink),

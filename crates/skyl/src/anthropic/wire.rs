@@ -219,6 +219,26 @@ pub(super) struct Delta<'a> {
     pub(super) stop_details: Object<StopDetails<'a>>,
 }
 
+/// What the words of a delta are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    Text,
+    Thinking,
+    Json,
+}
+
+impl<'a> Delta<'a> {
+    /// The words of a delta, if it says what they are.
+    pub(super) fn words(&self) -> Option<(&'a RawValue, Speech)> {
+        match self.kind.get()? {
+            "text_delta" => Some((self.text?, Speech::Text)),
+            "thinking_delta" => Some((self.thinking?, Speech::Thinking)),
+            "input_json_delta" => Some((self.partial_json?, Speech::Json)),
+            _ => None,
+        }
+    }
+}
+
 /// Why an answer was refused, as far as the provider says.
 #[derive(Default, Deserialize)]
 #[serde(default)]

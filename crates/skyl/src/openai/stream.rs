@@ -3,12 +3,13 @@
 use std::time::SystemTime;
 
 use crate::dialect::lenient::{is_blank, string};
+use crate::dialect::stencil::Stencil;
 use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
 use crate::openai::calls::Calls;
 use crate::openai::date::ServerDate;
 use crate::openai::decode::{is_error, more_choices, read, unknown_part};
 use crate::openai::details::Details;
-use crate::openai::wire::{Body, Choice, Words};
+use crate::openai::wire::{Body, Choice, Speech, Words};
 use crate::openai::{classify, ids, stop};
 use crate::response::Warning;
 use crate::sink::Sink;
@@ -28,6 +29,8 @@ pub(super) struct ChatStream {
     keeper: Option<String>,
     details: Details,
     told: Told,
+    /// Chunks of nothing but words.
+    stencil: Stencil<Speech>,
 }
 
 /// What has been warned of already: once per stream is enough.
@@ -78,6 +81,14 @@ impl ChatStream {
         if is_life(name) {
             return Ok(Flow::Life);
         }
+        if let Some((speech, words)) = self.stencil.read(data) {
+            self.calls.chunk();
+            match speech {
+                Speech::Text => sink.text(words),
+                Speech::Reasoning => sink.reasoning(words),
+            }
+            return Ok(Flow::More);
+        }
         if !data.starts_with('{') {
             return Err(match classify::flat(data, self.wall()) {
                 Some(fault) => fault,
@@ -118,6 +129,10 @@ impl ChatStream {
                 self.told.choices = true;
                 sink.warn(more_choices());
             }
+        }
+        if let Some((words, speech)) = body.lone_words() {
+            let noise = [body.obfuscation, body.p];
+            self.stencil.learn(data, words, noise, speech);
         }
         Ok(Flow::More)
     }

@@ -190,6 +190,11 @@ pub(super) struct Body<'a> {
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     pub(super) base_resp: Object<BaseResp>,
+    /// Noise that hides how long the words are: OpenAI's, and Mistral's.
+    #[serde(borrow)]
+    pub(super) obfuscation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) p: Option<&'a RawValue>,
 }
 
 /// How `MiniMax` says whether it went well; anything but zero is an error.
@@ -288,6 +293,13 @@ pub(super) enum Words<'a> {
     Unknown,
 }
 
+/// What the only words of a chunk are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    Text,
+    Reasoning,
+}
+
 impl<'a> Said<'a> {
     /// Hands out the words in order: reasoning, content, refusal. Empty words may be among them.
     pub(super) fn words(&self, mut hand_out: impl FnMut(Words<'a>)) {
@@ -313,6 +325,43 @@ impl<'a> Said<'a> {
         }
         if let Some(text) = self.refusal.and_then(string) {
             hand_out(Words::Refusal(text));
+        }
+    }
+}
+
+impl<'a> Body<'a> {
+    /// The words, if this is a chunk that holds them and nothing else to act on.
+    pub(super) fn lone_words(&self) -> Option<(&'a RawValue, Speech)> {
+        let mut choices = self.choices.iter();
+        let (Some(choice), None) = (choices.next(), choices.next()) else {
+            return None;
+        };
+        let first = choice.index.0.unwrap_or(0) == 0;
+        let ends = choice.finish_reason.get().is_some() || choice.message.0.is_some();
+        if !first || ends || self.usages().next().is_some() {
+            return None;
+        }
+        choice.delta.0.as_ref()?.lone_words()
+    }
+}
+
+impl<'a> Said<'a> {
+    fn lone_words(&self) -> Option<(&'a RawValue, Speech)> {
+        let acts = self.reasoning_details.is_some()
+            || self.function_call.0.is_some()
+            || self.tool_calls.iter().next().is_some();
+        let silent = |field: Option<&RawValue>| field.is_none_or(is_blank);
+        if acts || !silent(self.refusal) {
+            return None;
+        }
+        match (self.content, self.reasoning, self.reasoning_content) {
+            (Some(content), one, other) if silent(one) && silent(other) => {
+                Some((content, Speech::Text))
+            }
+            (content, Some(words), None) | (content, None, Some(words)) if silent(content) => {
+                Some((words, Speech::Reasoning))
+            }
+            _ => None,
         }
     }
 }

@@ -94,15 +94,14 @@ impl Items {
     /// Words of an item; of one that never began, where proxies leave the beginnings out.
     ///
     /// # Errors
-    /// `Decode` where the words are no text, and as [`Items::open`].
+    /// As [`Items::open`].
     pub(super) fn words(
         &mut self,
         place: Place<'_>,
         (run, part): (Run, u64),
-        words: Option<&RawValue>,
+        words: String,
         sink: &mut Sink,
     ) -> Result<(), Fault> {
-        let words = text(words)?;
         if !words.is_empty()
             && let Some(item) = self.item(place, kind_of(run))?
         {
@@ -114,7 +113,7 @@ impl Items {
     /// The whole of what [`Items::words`] gave in pieces; nothing more comes of it.
     ///
     /// # Errors
-    /// As there.
+    /// `Decode` where the words are no text, and as there.
     pub(super) fn whole_words(
         &mut self,
         place: Place<'_>,
@@ -139,10 +138,9 @@ impl Items {
     pub(super) fn arguments(
         &mut self,
         place: Place<'_>,
-        fragment: Option<&RawValue>,
+        fragment: String,
         sink: &mut Sink,
     ) -> Result<(), Fault> {
-        let fragment = json_text(fragment);
         if !fragment.is_empty()
             && let Some(item) = self.item(place, Kind::Call)?
         {

@@ -1,13 +1,16 @@
 //! Streams: events in, an answer out.
 
+use std::ops::Range;
 use std::time::SystemTime;
 
 use super::items::{Items, Place};
 use super::lanes::Run;
 use super::wire::{Answer, Event, Why};
 use crate::dialect::lenient::{Object, is_blank};
+use crate::dialect::stencil::{Stencil, place};
 use crate::dialect::{Fault, Flow, Frame, Head, StreamDecoder};
 use crate::kind::ErrorKind;
+use crate::native::{json_text, text};
 use crate::openai::classify;
 use crate::openai::date::ServerDate;
 use crate::openai::decode::read;
@@ -24,6 +27,54 @@ pub(super) struct Responses {
     ended: bool,
     /// Whether there was half an error between the events.
     broken: bool,
+    /// Deltas of one item.
+    stencil: Stencil<Delta>,
+}
+
+/// A delta without its words.
+#[derive(Clone, Debug)]
+struct Delta {
+    speech: Speech,
+    index: Option<u64>,
+    /// Where in the delta the item's id stands.
+    id: Option<Range<usize>>,
+}
+
+/// What the words of a delta are.
+#[derive(Clone, Copy, Debug)]
+enum Speech {
+    /// Words of a part.
+    Words(Run, u64),
+    Arguments,
+}
+
+impl Speech {
+    fn of(kind: &str, event: &Event<'_>) -> Option<Self> {
+        let part = event.content_index.0.unwrap_or(0);
+        Some(match kind {
+            "output_text.delta" => Self::Words(Run::Text, part),
+            "refusal.delta" => Self::Words(Run::Refusal, part),
+            "reasoning_summary_text.delta" => {
+                Self::Words(Run::Summary, event.summary_index.0.unwrap_or(0))
+            }
+            "reasoning_text.delta" => Self::Words(Run::Thought, part),
+            "function_call_arguments.delta" | "custom_tool_call_input.delta" => Self::Arguments,
+            _ => return None,
+        })
+    }
+
+    fn take(
+        self,
+        items: &mut Items,
+        place: Place<'_>,
+        words: String,
+        sink: &mut Sink,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::Words(run, part) => items.words(place, (run, part), words, sink),
+            Self::Arguments => items.arguments(place, words, sink),
+        }
+    }
 }
 
 impl Responses {
@@ -33,6 +84,7 @@ impl Responses {
             date: ServerDate::of(head),
             ended: false,
             broken: false,
+            stencil: Stencil::default(),
         }
     }
 
@@ -103,6 +155,19 @@ impl Responses {
         sink: &mut Sink,
     ) -> Result<Flow, Fault> {
         let data = data.trim();
+        if name != "error"
+            && let Some((delta, words)) = self.stencil.read(data)
+        {
+            let id = delta.id.map(|at| self.stencil.piece(at));
+            let place = Place {
+                index: delta.index,
+                id,
+            };
+            delta
+                .speech
+                .take(&mut self.items, place, words.into(), sink)?;
+            return Ok(Flow::More);
+        }
         // `[DONE]` is another protocol's mark, which some proxies add. Here it proves nothing.
         if data.is_empty() || data == "[DONE]" {
             return Ok(Flow::Life);
@@ -145,27 +210,26 @@ impl Responses {
         let part = event.content_index.0.unwrap_or(0);
         let summary = event.summary_index.0.unwrap_or(0);
         let items = &mut self.items;
-        match kind.strip_prefix("response.").unwrap_or(kind) {
-            "output_text.delta" => items.words(place, (Run::Text, part), event.delta, sink)?,
+        let kind = kind.strip_prefix("response.").unwrap_or(kind);
+        if let Some(speech) = Speech::of(kind, event) {
+            let words = match speech {
+                Speech::Words(..) => text(event.delta)?,
+                Speech::Arguments => json_text(event.delta),
+            };
+            speech.take(items, place, words, sink)?;
+            self.learn(speech, event, data);
+            return Ok(Flow::More);
+        }
+        match kind {
             "output_text.done" => items.whole_words(place, (Run::Text, part), event.text, sink)?,
-            "refusal.delta" => items.words(place, (Run::Refusal, part), event.delta, sink)?,
             "refusal.done" => {
                 items.whole_words(place, (Run::Refusal, part), event.refusal, sink)?;
-            }
-            "reasoning_summary_text.delta" => {
-                items.words(place, (Run::Summary, summary), event.delta, sink)?;
             }
             "reasoning_summary_text.done" => {
                 items.whole_words(place, (Run::Summary, summary), event.text, sink)?;
             }
-            "reasoning_text.delta" => {
-                items.words(place, (Run::Thought, part), event.delta, sink)?;
-            }
             "reasoning_text.done" => {
                 items.whole_words(place, (Run::Thought, part), event.text, sink)?;
-            }
-            "function_call_arguments.delta" | "custom_tool_call_input.delta" => {
-                items.arguments(place, event.delta, sink)?;
             }
             "function_call_arguments.done" | "custom_tool_call_input.done" => {
                 items.whole_arguments(place, event.arguments.or(event.input), sink)?;
@@ -189,6 +253,19 @@ impl Responses {
             }
         }
         Ok(Flow::More)
+    }
+
+    /// Keeps the shape of a delta, so that the next one need not be read as JSON.
+    fn learn(&mut self, speech: Speech, event: &Event<'_>, data: &str) {
+        let id = event.item_id.get().map(|id| place(data, id));
+        // The type has to stand in the data, or the next event's name may change it.
+        if let (Some(words), Some(_), None | Some(Some(_))) = (event.delta, event.kind.get(), &id) {
+            let index = event.output_index.0;
+            let id = id.flatten();
+            let unread = [event.sequence_number, event.obfuscation];
+            let delta = Delta { speech, index, id };
+            self.stencil.learn(data, words, unread, delta);
+        }
     }
 
     /// The last event: the whole answer once more, or as much as the server tells of it.

@@ -187,6 +187,12 @@ pub(super) struct Event<'a> {
     pub(super) summary_index: Count,
     #[serde(borrow)]
     pub(super) delta: Option<&'a RawValue>,
+    /// What changes with every delta and says nothing: its number, and noise that hides how long
+    /// the words are.
+    #[serde(borrow)]
+    pub(super) sequence_number: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) obfuscation: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) text: Option<&'a RawValue>,
     #[serde(borrow)]
