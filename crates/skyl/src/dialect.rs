@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod agree;
+pub(crate) mod elements;
 #[cfg(test)]
 mod framed;
 #[cfg(test)]

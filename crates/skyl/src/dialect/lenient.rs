@@ -62,15 +62,28 @@ impl<T> Default for Rare<T> {
 pub(crate) struct List<T> {
     first: Option<T>,
     rest: Vec<T>,
+    strays: bool,
 }
 
 impl<T> List<T> {
+    /// Whether something was there that is no object, blank values apart.
+    pub(crate) fn has_strays(&self) -> bool {
+        self.strays
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.rest)
+    }
+
+    fn no_list(strays: bool) -> Self {
+        Self {
+            strays,
+            ..Self::default()
+        }
     }
 
     fn push(&mut self, item: T) {
@@ -87,6 +100,7 @@ impl<T> Default for List<T> {
         Self {
             first: None,
             rest: Vec::new(),
+            strays: false,
         }
     }
 }
@@ -358,7 +372,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rare<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for RareList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let List { first, rest } = List::deserialize(deserializer)?;
+        let List { first, rest, .. } = List::deserialize(deserializer)?;
         Ok(Self(first.into_iter().chain(rest).collect()))
     }
 }
@@ -377,8 +391,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 let mut list = List::default();
                 while let Some(Object(item)) = seq.next_element()? {
-                    if let Some(item) = item {
-                        list.push(item);
+                    match item {
+                        Some(item) => list.push(item),
+                        None => list.strays = true,
                     }
                 }
                 Ok(list)
@@ -389,28 +404,28 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
                 let first = T::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(List {
                     first: Some(first),
-                    rest: Vec::new(),
+                    ..List::default()
                 })
             }
 
-            fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-                Ok(List::default())
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(List::no_list(!text.is_empty()))
             }
 
-            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(List::default())
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(List::no_list(number != 0))
             }
 
             fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(List::default())
+                Ok(List::no_list(true))
             }
 
             fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(List::default())
+                Ok(List::no_list(true))
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(List::default())
+            fn visit_bool<E>(self, yes: bool) -> Result<Self::Value, E> {
+                Ok(List::no_list(yes))
             }
 
             fn visit_unit<E>(self) -> Result<Self::Value, E> {

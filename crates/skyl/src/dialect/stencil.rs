@@ -128,11 +128,7 @@ impl Gap {
             (false, false) if raw.get().bytes().all(|byte| byte.is_ascii_digit()) => Kind::Number,
             _ => return None,
         };
-        let at = if quoted {
-            at.start + 1..at.end - 1
-        } else {
-            at
-        };
+        let at = if quoted { at.start + 1..at.end - 1 } else { at };
         Some(Self { at, kind })
     }
 }

@@ -7,7 +7,7 @@
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::wire::{AnswerCall, AnswerPart, Candidate, Chunk, State};
+use super::wire::{AnswerCall, AnswerPart, Candidate, Chunk, State, raw_part};
 use super::{NAME, classify, wire};
 use crate::dialect::lenient::{Count, Object, Scalar, is_blank};
 use crate::dialect::{Fault, Flow, Frame, StreamDecoder};
@@ -133,9 +133,10 @@ impl Decoder {
         sink.id(id);
         sink.model(chunk.model_version.get().unwrap_or_default());
         self.ids.answer(id);
-        for candidate in chunk.candidates.iter() {
+        for (at, candidate) in chunk.candidates.iter().enumerate() {
             if candidate.index.0.unwrap_or(0) == 0 {
-                self.candidate(candidate, sink)?;
+                let raw = |part| raw_part(data, at, part);
+                self.candidate(candidate, raw, sink)?;
             } else {
                 self.told
                     .warn(sink, "candidates", "beyond the first are left out");
@@ -159,26 +160,19 @@ impl Decoder {
         Ok(())
     }
 
-    fn candidate(&mut self, candidate: &Candidate<'_>, sink: &mut Sink) -> Result<(), Fault> {
-        let parts = candidate
-            .content
-            .0
-            .as_ref()
-            .and_then(|content| content.parts);
-        let parts: Vec<&RawValue> = match parts {
-            None => Vec::new(),
-            // Some gateways drop the brackets where there is one.
-            Some(part) if part.get().starts_with('{') => vec![part],
-            Some(parts) if is_blank(parts) => Vec::new(),
-            Some(parts) => serde_json::from_str(parts.get())
-                .map_err(|_| Fault::decode("the parts of the answer are no list"))?,
-        };
-        for raw in parts {
-            let Ok(Object(Some(part))) = serde_json::from_str::<Object<AnswerPart<'_>>>(raw.get())
-            else {
+    fn candidate<'a>(
+        &mut self,
+        candidate: &Candidate<'_>,
+        raw: impl Fn(usize) -> Option<&'a RawValue>,
+        sink: &mut Sink,
+    ) -> Result<(), Fault> {
+        if let Some(content) = &candidate.content.0 {
+            for (at, part) in content.parts.iter().enumerate() {
+                self.part(part, || raw(at), sink)?;
+            }
+            if content.parts.has_strays() {
                 return Err(Fault::decode("a part of the answer cannot be read"));
-            };
-            self.part(&part, raw, sink)?;
+            }
         }
         if let Some(reason) = said(&candidate.finish_reason) {
             let finish = Finish::read(reason, candidate.finish_message.get().unwrap_or_default());
@@ -192,10 +186,10 @@ impl Decoder {
         Ok(())
     }
 
-    fn part(
+    fn part<'a>(
         &mut self,
         part: &AnswerPart<'_>,
-        raw: &RawValue,
+        raw: impl FnOnce() -> Option<&'a RawValue>,
         sink: &mut Sink,
     ) -> Result<(), Fault> {
         let signature = part.thought_signature.get().map(str::to_owned);
@@ -203,8 +197,9 @@ impl Decoder {
             self.call(call, signature, sink);
             return Ok(());
         }
-        let bare = part.text.is_none() && is_bare(raw);
-        if part.text.is_none() && !bare {
+        if part.text.is_none()
+            && let Some(raw) = raw().filter(|raw| !is_bare(raw))
+        {
             self.other(raw, sink);
             return Ok(());
         }

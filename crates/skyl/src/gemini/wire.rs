@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::dialect::elements::each;
 use crate::dialect::lenient::{Count, List, Object, Scalar};
 
 /// The body of a request.
@@ -228,13 +229,51 @@ pub(super) struct Candidate<'a> {
     pub(super) finish_reason: Scalar<'a>,
     #[serde(borrow)]
     pub(super) finish_message: Scalar<'a>,
+    safety_ratings: Skipped,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Parts<'a> {
     #[serde(borrow)]
-    pub(super) parts: Option<&'a RawValue>,
+    pub(super) parts: List<AnswerPart<'a>>,
+}
+
+/// A part as it stands in a chunk: the first readers leave the JSON of a part behind.
+pub(super) fn raw_part(chunk: &str, candidate: usize, part: usize) -> Option<&RawValue> {
+    let chunk: RawChunk<'_> = serde_json::from_str(chunk).ok()?;
+    let parts = chunk.candidates.iter().nth(candidate)?.content.0.as_ref()?;
+    let parts = parts.parts?;
+    if parts.get().starts_with('{') {
+        return Some(parts);
+    }
+    let (mut at, mut found) = (0, None);
+    each(parts, |raw| {
+        found = found.or((at == part).then_some(raw));
+        at += 1;
+    });
+    found
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawChunk<'a> {
+    #[serde(borrow)]
+    candidates: List<RawCandidate<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawCandidate<'a> {
+    #[serde(borrow)]
+    content: Object<RawParts<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawParts<'a> {
+    #[serde(borrow)]
+    parts: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -284,7 +323,16 @@ pub(super) struct Usage {
     pub(super) candidates: Count,
     #[serde(rename = "thoughtsTokenCount")]
     pub(super) thoughts: Count,
+    #[serde(rename = "promptTokensDetails")]
+    prompt_details: Skipped,
+    #[serde(rename = "candidatesTokensDetails")]
+    candidates_details: Skipped,
+    #[serde(rename = "cacheTokensDetails")]
+    cache_details: Skipped,
 }
+
+/// Small lists beside the words, which a JSON reader would take memory to skip.
+type Skipped = Count;
 
 /// A page of models.
 #[derive(Default, Deserialize)]

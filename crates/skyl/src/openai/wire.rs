@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::dialect::elements::each;
 use crate::dialect::lenient::{
     Count, List, Object, Rare, RareList, Scalar, compact, is_blank, string,
 };
@@ -356,6 +357,9 @@ impl<'a> Said<'a> {
         }
         match (self.content, self.reasoning, self.reasoning_content) {
             (Some(content), one, other) if silent(one) && silent(other) => {
+                if content.get().starts_with('[') {
+                    return lone_part(content);
+                }
                 Some((content, Speech::Text))
             }
             (content, Some(words), None) | (content, None, Some(words)) if silent(content) => {
@@ -384,16 +388,36 @@ impl<'a> Function<'a> {
 
 /// The words of a content list, as Mistral sends it.
 fn parts<'a>(content: &'a RawValue, hand_out: &mut impl FnMut(Words<'a>)) {
-    // It is JSON already; what cannot fail is still not worth a panic.
-    let Ok(list) = serde_json::from_str::<Vec<&'a RawValue>>(content.get()) else {
-        return;
-    };
-    for raw in list {
-        match string(raw) {
-            Some(text) => hand_out(Words::Text(text)),
-            None => part(raw, hand_out),
+    // Whoever asks has seen that it is a list.
+    let _is_list = each(content, |raw| match string(raw) {
+        Some(text) => hand_out(Words::Text(text)),
+        None => part(raw, hand_out),
+    });
+}
+
+/// The words of a content list of one part.
+fn lone_part(content: &RawValue) -> Option<(&RawValue, Speech)> {
+    let part = only(content)?;
+    match part.thinking {
+        Some(thinking) if thinking.get().starts_with('[') => {
+            Some((only(thinking)?.text?, Speech::Reasoning))
         }
+        Some(_) => None,
+        None if part.refusal.is_some() || part.kind.get() == Some("thinking") => None,
+        None => Some((part.text?, Speech::Text)),
     }
+}
+
+/// The only part of a list.
+fn only(list: &RawValue) -> Option<ContentPart<'_>> {
+    let (mut first, mut count) = (None, 0_usize);
+    each(list, |raw| {
+        first.get_or_insert(raw);
+        count += 1;
+    });
+    let first: &RawValue = first.filter(|_| count == 1)?;
+    let Object(part) = serde_json::from_str(first.get()).ok()?;
+    part
 }
 
 /// The words of one part.

@@ -2,6 +2,9 @@ use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, prop_oneof, 
 use serde::Deserialize;
 
 use super::*;
+use crate::anthropic::Anthropic;
+use crate::dialect::{Dialect, harness};
+use crate::openai::{OpenAiCompatible, Responses};
 
 /// A delta as a protocol might have it: words, and two fields nobody reads.
 #[derive(Deserialize)]
@@ -74,8 +77,14 @@ fn whatever_differs_elsewhere_is_left_to_the_json_reader() {
 fn fields_nobody_reads_may_change_within_their_type() {
     let stencil = learned(r#"{"number":9,"index":1,"words":"a","noise":"Xy"}"#);
     for (json, expected) in [
-        (r#"{"number":10,"index":1,"words":"b","noise":""}"#, Some("b")),
-        (r#"{"number":0,"index":1,"words":"b","noise":"zzzz"}"#, Some("b")),
+        (
+            r#"{"number":10,"index":1,"words":"b","noise":""}"#,
+            Some("b"),
+        ),
+        (
+            r#"{"number":0,"index":1,"words":"b","noise":"zzzz"}"#,
+            Some("b"),
+        ),
         (r#"{"number":01,"index":1,"words":"b","noise":""}"#, None),
         (r#"{"number":-1,"index":1,"words":"b","noise":""}"#, None),
         (r#"{"number":1.5,"index":1,"words":"b","noise":""}"#, None),
@@ -147,6 +156,123 @@ proptest! {
             let delta: Delta<'_> = serde_json::from_str(&json).unwrap();
             prop_assert_eq!(string(delta.words).unwrap(), words);
             prop_assert_eq!(delta.index.get(), "1");
+        }
+    }
+}
+
+/// Events of a protocol, with `{}` where words go.
+struct Events {
+    dialect: Box<dyn Dialect>,
+    start: &'static [&'static str],
+    middle: &'static [&'static str],
+    end: &'static [&'static str],
+}
+
+fn protocols() -> [Events; 3] {
+    [
+        Events {
+            dialect: Box::new(OpenAiCompatible::new("http://localhost/v1")),
+            start: &[],
+            middle: &[
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{}}}],"obfuscation":{}}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{},"reasoning":null}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":"","reasoning":{}}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"reasoning_content":{},"reasoning":"b"}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{},"refusal":"no"}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":[{"type":"text","text":{}}]}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":{}}]}]}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{},"tool_calls":[{"index":0,"function":{"name":"f","arguments":"[1"}}]}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{},"function_call":{"name":"g","arguments":"1"}}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{},"reasoning_details":[{"type":"reasoning.text","text":"d"}]}}]}"#,
+                r#"{"id":"c","choices":[{"index":1,"delta":{"content":{}}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{}}},{"index":1,"delta":{"content":"b"}}]}"#,
+                r#"{"id":"c","choices":[{"index":0,"delta":{"content":{}}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#,
+                r#"{"id":"c","choices":[{"index":0,"text":{}}]}"#,
+            ],
+            end: &[r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#],
+        },
+        Events {
+            dialect: Box::new(Anthropic::new("sk-ant-0123456789")),
+            start: &[
+                r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1}}}"#,
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"thinking","thinking":""}}"#,
+                r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
+            ],
+            middle: &[
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":{}}}"#,
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":{}}}"#,
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":{}}}"#,
+                r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":{}}}"#,
+                r#"{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":{}}}"#,
+                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":{}}}"#,
+                r#"{"type":"content_block_stop","index":0}"#,
+                r#"{"type":"content_block_stop","index":1}"#,
+                r#"{"type":"ping"}"#,
+            ],
+            end: &[
+                r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        },
+        Events {
+            dialect: Box::new(Responses::new("sk-0123456789")),
+            start: &[
+                r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"a","type":"message"}}"#,
+                r#"{"type":"response.output_item.added","output_index":1,"item":{"id":"b","type":"reasoning"}}"#,
+                r#"{"type":"response.output_item.added","output_index":2,"item":{"id":"c","type":"function_call","call_id":"t","name":"f"}}"#,
+            ],
+            middle: &[
+                r#"{"type":"response.output_text.delta","sequence_number":7,"item_id":"a","output_index":0,"content_index":0,"delta":{},"obfuscation":{}}"#,
+                r#"{"type":"response.output_text.delta","output_index":0,"content_index":1,"delta":{}}"#,
+                r#"{"type":"response.output_text.delta","item_id":"d","delta":{}}"#,
+                r#"{"type":"response.refusal.delta","item_id":"a","output_index":0,"delta":{}}"#,
+                r#"{"type":"response.reasoning_summary_text.delta","item_id":"b","output_index":1,"summary_index":0,"delta":{}}"#,
+                r#"{"type":"response.reasoning_summary_text.delta","item_id":"b","output_index":1,"summary_index":1,"delta":{}}"#,
+                r#"{"type":"response.function_call_arguments.delta","item_id":"c","output_index":2,"delta":{}}"#,
+                r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"a","type":"message","content":[]}}"#,
+            ],
+            end: &[r#"{"type":"response.completed","response":{"id":"r","status":"completed"}}"#],
+        },
+    ]
+}
+
+/// The stream of these events. Spaced, no event has the shape of the one before.
+fn script(events: &[String], spaced: bool) -> String {
+    let event = |(at, event): (usize, &String)| {
+        let gap = if spaced { 1 + at % 2 } else { 0 };
+        format!("data: {{{}{}\n\n", " ".repeat(gap), &event[1..])
+    };
+    events.iter().enumerate().map(event).collect()
+}
+
+proptest! {
+    #[test]
+    fn streams_read_through_a_stencil_come_out_as_streams_read_as_json(
+        picks in proptest::collection::vec((any::<proptest::sample::Index>(), 1..4_usize), 1..8),
+        words in proptest::collection::vec(words(), 32),
+    ) {
+        for protocol in protocols() {
+            let mut words = words.iter().cycle();
+            let mut middle = Vec::new();
+            for (pick, times) in &picks {
+                let event = protocol.middle[pick.index(protocol.middle.len())];
+                for _ in 0..*times {
+                    let filled = event.split("{}").map(str::to_owned).reduce(|line, rest| {
+                        line + words.next().map_or("", String::as_str) + &rest
+                    });
+                    middle.extend(filled);
+                }
+            }
+            let owned = |events: &[&str]| events.iter().map(|&event| event.to_owned()).collect();
+            let events = [owned(protocol.start), middle, owned(protocol.end)].concat();
+            let [plain, spaced] = [false, true].map(|spaced| {
+                harness::stream_text(&*protocol.dialect, &script(&events, spaced))
+            });
+            prop_assert_eq!(&plain.events, &spaced.events, "{:#?}", events);
+            prop_assert_eq!(plain.decoded, spaced.decoded, "{:#?}", events);
+            let [plain, spaced] = [plain.end, spaced.end].map(|end| end.map_err(|f| f.kind()));
+            prop_assert_eq!(plain, spaced, "{:#?}", events);
         }
     }
 }
