@@ -9,9 +9,9 @@ fn refused(builder: RetryPolicyBuilder, key: &str) -> InvalidPolicy {
     let invalid = builder.build().unwrap_err();
     assert_eq!(invalid.key(), key);
     let text = invalid.to_string();
-    for part in [key, invalid.value(), invalid.rule()] {
-        assert!(text.contains(part), "{text:?} names {part:?}");
-    }
+    let parts = [key, " = ", invalid.value(), ": ", invalid.rule()];
+    assert_eq!(text, parts.concat());
+    assert!(!invalid.value().is_empty() && !invalid.rule().is_empty());
     invalid
 }
 

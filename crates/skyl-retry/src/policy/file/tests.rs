@@ -295,6 +295,61 @@ fn fractions_are_held_to_their_ranges_where_they_stand() {
         &budget("ratio = 0.1, reserve_per_second = 0, capacity = 10, initial = 11"),
         "retry_budget.initial = 11: must be a number from 0 to 10",
     );
+    // Out of any range, whatever fits in.
+    refused(
+        &budget("initial = 2e9"),
+        "retry_budget.initial = 2000000000: must be a number from 0 to 1000000000",
+    );
+}
+
+#[test]
+fn what_is_no_table_is_refused_by_name() {
+    refused(
+        "spread = 1",
+        "invalid type: integer `1`, expected `spread`, which must be a table with of_hint, growth \
+         and max",
+    );
+    refused(
+        "retry_budget = 1",
+        "invalid type: integer `1`, expected `retry_budget`, which must be a table with ratio, \
+         reserve_per_second, capacity and, if it does not start full, initial",
+    );
+    let list = serde_json::from_str::<RetryPolicy>("[1]").unwrap_err();
+    assert_eq!(
+        list.to_string(),
+        "invalid type: sequence, expected a table with the figures of a retry policy at line 1 \
+         column 0"
+    );
+}
+
+#[test]
+fn a_figure_that_is_there_twice_is_refused() {
+    // TOML refuses that by itself.
+    let twice = |json: &str| {
+        let error = serde_json::from_str::<RetryPolicy>(json).unwrap_err();
+        error.to_string()
+    };
+    for (json, key) in [
+        (r#"{"max_retries": 1, "max_retries": 1}"#, "max_retries"),
+        (
+            r#"{"max_retries": 1, "jitter": "full", "max_retries": 1}"#,
+            "max_retries",
+        ),
+        (
+            r#"{"over_cap": "clamp", "retry_unsent": true, "retry_unsent": true}"#,
+            "retry_unsent",
+        ),
+        (
+            r#"{"spread": {"growth": 1, "of_hint": 1, "growth": 1}}"#,
+            "spread.growth",
+        ),
+    ] {
+        let error = twice(json);
+        assert!(
+            error.starts_with(&format!("`{key}` is there twice")),
+            "{error}"
+        );
+    }
 }
 
 #[test]

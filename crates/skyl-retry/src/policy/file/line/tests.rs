@@ -41,6 +41,23 @@ fn a_key_is_found_on_its_line_in_toml() {
 }
 
 #[test]
+fn a_table_may_stand_in_from_the_edge() {
+    found("jitter", "a = 1\n \t[jitter]\nshave = 1", Some(2));
+    found("jitter.shave", "\n  [jitter]\n  shave = 1", Some(3));
+    // Behind something else a bracket opens a list.
+    found("jitter", "a = [jitter]\n[jitter]", Some(2));
+}
+
+#[test]
+fn a_string_ends_where_its_quotes_say() {
+    // An escaped backslash escapes nothing; in single quotes no backslash does.
+    found("b", "a = \"\\\\\"\nb = 1", Some(2));
+    found("b", "a = \"\\\\\\\"\nb = 1\"\nb = 2", Some(3));
+    found("b", "a = 'c:\\'\nb = 1", Some(2));
+    found("b", "a = \"\\\"\nb = 1\"\nb = 2", Some(3));
+}
+
+#[test]
 fn a_key_is_found_on_its_line_in_json() {
     let text = "{\n  \"over_cap\": \"\\\"max_delay\\\": 1\",\n  \"spread\": {\"of_hint\": 1,\n \"max\": \
                 \"9d\"},\n  \"max_delay\"\n: \"1s\"\n}";
