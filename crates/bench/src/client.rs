@@ -12,35 +12,46 @@ use std::future::Future;
 use std::hint::black_box;
 use std::pin::Pin;
 
-use cpu_time::ProcessTime;
 use skyl::StreamEvent;
 use skyl::openai::OpenAi;
 use tokio::runtime::Runtime;
 
 use crate::engine::runtime;
-use crate::measure::{Contender, Effort, as_f64, median, processor_table};
+use crate::measure::{Bench, Contender, Stopwatch, Subject};
 use crate::server::{Server, TEXT_BYTES};
 
 /// Whole answers.
-pub(crate) fn complete(effort: Effort) -> String {
+pub(crate) fn complete(bench: &Bench) -> String {
     let server = Server::start();
     let runtime = runtime();
-    let rows = processor(effort, 4_000, completers(&runtime, &server.url));
-    processor_table("`complete` over loopback, processor time", "call", &rows)
+    let subject = Subject {
+        title: "`complete` over loopback, processor time",
+        unit: "call",
+        iterations: 4_000,
+        bytes: None,
+        clock: Stopwatch::Processor,
+        note: COMPLETE,
+    };
+    bench.compare(subject, completers(&runtime, &server.url))
 }
 
 /// Streams of 200 events, in one write and in one write per event.
-pub(crate) fn stream(effort: Effort) -> String {
+pub(crate) fn stream(bench: &Bench) -> String {
     let server = Server::start();
     let runtime = runtime();
     let mut out = String::new();
-    for (title, base) in [
-        ("all events in one write", server.url.clone()),
-        ("one write per event", format!("{}/pieces", server.url)),
-    ] {
-        let rows = processor(effort, 200, streamers(&runtime, &base));
-        let title = format!("A stream of 200 events over loopback, {title}, processor time");
-        out.push_str(&processor_table(&title, "stream", &rows));
+    for (how, path, note) in STREAMS {
+        let title = format!("A stream of 200 events over loopback, {how}, processor time");
+        let subject = Subject {
+            title: &title,
+            unit: "stream",
+            iterations: 200,
+            bytes: None,
+            clock: Stopwatch::Processor,
+            note,
+        };
+        let url = format!("{}{path}", server.url);
+        out.push_str(&bench.compare(subject, streamers(&runtime, &url)));
         out.push('\n');
     }
     out
@@ -53,7 +64,13 @@ pub(crate) fn drive(suite: &str, name: &str, calls: u64) -> Result<(), String> {
     let contenders = match suite {
         "complete" => completers(&runtime, &server.url),
         "stream" => streamers(&runtime, &server.url),
-        _ => return Err(format!("no suite `{suite}`: complete, stream")),
+        "pieces" => streamers(&runtime, &format!("{}/pieces", server.url)),
+        "shapes" => streamers(&runtime, &format!("{}/shapes", server.url)),
+        _ => {
+            return Err(format!(
+                "no suite `{suite}`: complete, stream, pieces, shapes"
+            ));
+        }
     };
     let names: Vec<_> = contenders.iter().map(|contender| contender.name).collect();
     let mut contenders = contenders.into_iter();
@@ -139,35 +156,6 @@ pub(crate) fn held(what: &str, url: &str) -> Vec<Held> {
     held
 }
 
-/// Microseconds of processor time per call, the median of interleaved rounds.
-fn processor(
-    effort: Effort,
-    calls: u64,
-    mut contenders: Vec<Contender<'_>>,
-) -> Vec<(&'static str, f64)> {
-    let (rounds, calls) = match effort {
-        Effort::Full => (9, calls),
-        Effort::Smoke => (1, 5),
-    };
-    let mut times = vec![Vec::new(); contenders.len()];
-    for round in 0..=rounds {
-        for (contender, times) in contenders.iter_mut().zip(&mut times) {
-            let began = ProcessTime::now();
-            contender.run(calls);
-            let micros = began.elapsed().as_secs_f64() * 1e6 / as_f64(calls);
-            // The first round opens the connections.
-            if round > 0 {
-                times.push(micros);
-            }
-        }
-    }
-    contenders
-        .iter()
-        .zip(times)
-        .map(|(contender, times)| (contender.name, median(times)))
-        .collect()
-}
-
 #[expect(
     clippy::expect_used,
     reason = "a measurement without a client is no measurement"
@@ -240,3 +228,19 @@ const PROMPT: &str =
 
 /// Pieces and bytes of the stream's text.
 const STREAM_TEXT: (usize, usize) = (196, 748);
+
+/// How the streams come, the server's path, and what there is to say about it.
+const STREAMS: [(&str, &str, &str); 3] = [
+    ("all events in one write", "", "\
+The events have one shape, as all providers send them: they differ in their words. skyl reads the JSON
+of the first one and takes the words of the others out of that shape."),
+    ("every event another shape", "/shapes", "\
+Every event counts the tokens so far, as some servers do when asked, so each is read as JSON."),
+    ("one write per event", "/pieces", "\
+Each event wakes the client by itself. What that costs, in the kernel, the runtime and the HTTP library,
+is the same for all and bounds the ratios."),
+];
+
+const COMPLETE: &str = "\
+The server is another process; only the client's processor time counts. skyl times the attempt, keeps
+its record, reads rate limits and request ids, and reads answers of servers that only resemble OpenAI's.";

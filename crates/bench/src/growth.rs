@@ -12,13 +12,14 @@ use tokio::task::JoinSet;
 
 use crate::client::{self, Held};
 use crate::engine::runtime;
-use crate::measure::{Effort, as_f64, markdown};
+use crate::markdown::markdown;
+use crate::measure::{Bench, Effort, as_f64};
 use crate::server::Server;
 
 /// Measures and prints a table for calls and one for streams.
-pub(crate) fn run(effort: Effort) -> String {
+pub(crate) fn run(bench: &Bench) -> String {
     let server = Server::start();
-    let steps: &[usize] = match effort {
+    let steps: &[usize] = match bench.effort {
         Effort::Full => &[1, 100, 10_000],
         Effort::Smoke => &[1, 3],
     };

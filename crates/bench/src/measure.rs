@@ -2,13 +2,17 @@
 //! allocate.
 //!
 //! Rounds are interleaved: each contender runs once a round, in turn, so that a machine whose speed
-//! drifts slows them all. The median round is quoted.
+//! drifts slows them all. What is quoted is the median round, and the ratios within a round: the
+//! middle one of them, and the lowest and the highest.
 
 use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use stats_alloc::Region;
 
 use crate::ALLOCATIONS;
+use crate::counts::{Count, Counts};
+use crate::markdown::{Cells, markdown};
 
 /// One way of doing the work, run `n` times per call.
 pub(crate) struct Contender<'a> {
@@ -37,191 +41,184 @@ pub(crate) enum Effort {
     Smoke,
 }
 
-impl Effort {
-    fn rounds(self) -> usize {
-        match self {
-            Self::Full => 9,
-            Self::Smoke => 1,
-        }
-    }
-
-    fn scale(self, iterations: u64) -> u64 {
-        match self {
-            Self::Full => iterations,
-            Self::Smoke => (iterations / 1000).max(1),
-        }
-    }
+/// How the measurements of this run are taken.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) effort: Effort,
+    /// What a counting build has counted before.
+    pub(crate) counts: Counts,
 }
 
-/// What one contender took, per operation.
-#[derive(Clone, Debug)]
-pub(crate) struct Figures {
-    name: &'static str,
-    taken: Taken,
-}
-
-/// One build takes the times, the other counts.
+/// What is compared in one table.
 #[derive(Clone, Copy, Debug)]
-enum Taken {
-    Nanos(f64),
-    Allocations { number: f64, bytes: f64 },
+pub(crate) struct Subject<'a> {
+    pub(crate) title: &'a str,
+    /// What one operation is called.
+    pub(crate) unit: &'a str,
+    /// Operations in a round.
+    pub(crate) iterations: u64,
+    /// The bytes an operation reads, where that is what it is about.
+    pub(crate) bytes: Option<f64>,
+    pub(crate) clock: Stopwatch,
+    /// What is to be known of the figures, in Markdown; empty where the title says it.
+    pub(crate) note: &'a str,
 }
 
-/// Runs all contenders, interleaved, `iterations` operations a round.
-pub(crate) fn compare(
-    effort: Effort,
-    iterations: u64,
-    mut contenders: Vec<Contender<'_>>,
-) -> Vec<Figures> {
-    let iterations = effort.scale(iterations);
-    for contender in &mut contenders {
-        (contender.run)(iterations / 10 + 1);
-    }
-    let taken = if cfg!(feature = "allocations") {
-        count(iterations, &mut contenders)
-    } else {
-        time(effort.rounds(), iterations, &mut contenders)
-    };
-    contenders
-        .iter()
-        .zip(taken)
-        .map(|(contender, taken)| Figures {
-            name: contender.name,
-            taken,
-        })
-        .collect()
+/// Which time is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopwatch {
+    /// Time that passes; for work that never waits.
+    Wall,
+    /// Processor time of this process, as `getrusage` has it; for work that waits for a server.
+    Processor,
 }
 
-/// A table of one comparison; ratios are against the first row. With the bytes an operation
-/// reads, it shows the throughput too.
-pub(crate) fn table(title: &str, unit: &str, bytes: Option<f64>, figures: &[Figures]) -> String {
-    let mut out = format!("### {title}\n\n");
-    let mut line = |cells: &[String]| {
-        out.extend(cells.iter().map(|cell| format!("| {cell} ")));
-        out.push_str("|\n");
-    };
-    let first = figures.first().map_or(1.0, Figures::nanos);
-    let (mut head, mut rule) = (vec![String::new()], vec!["---".to_owned()]);
-    let mut column = |name: String| {
-        head.push(name);
-        rule.push("---:".to_owned());
-    };
-    match figures.first().map(|figures| figures.taken) {
-        Some(Taken::Nanos(_)) => {
-            column(format!("ns/{unit}"));
-            column("ratio".to_owned());
-            if bytes.is_some() {
-                column("MB/s".to_owned());
+impl Bench {
+    /// Runs all contenders, interleaved, and prints their table; ratios are against the first.
+    pub(crate) fn compare(
+        &self,
+        subject: Subject<'_>,
+        mut contenders: Vec<Contender<'_>>,
+    ) -> String {
+        let (rounds, iterations) = match self.effort {
+            Effort::Full => (ROUNDS, subject.iterations),
+            Effort::Smoke => (1, (subject.iterations / 1000).max(1)),
+        };
+        // Opens connections and fills caches.
+        for contender in &mut contenders {
+            contender.run(iterations / 10 + 1);
+        }
+        if cfg!(feature = "allocations") {
+            let counts = contenders.iter_mut().map(|contender| {
+                let count = count(contender, iterations);
+                (contender.name, count)
+            });
+            return counted_table(subject, &counts.collect::<Vec<_>>());
+        }
+        let mut times = vec![Vec::new(); contenders.len()];
+        for _ in 0..rounds {
+            for (contender, times) in contenders.iter_mut().zip(&mut times) {
+                let seconds = subject.clock.time(|| contender.run(iterations));
+                times.push(seconds / as_f64(iterations));
             }
         }
-        Some(Taken::Allocations { .. }) => {
-            column(format!("allocations/{unit}"));
-            column(format!("bytes/{unit}"));
-        }
-        None => {}
+        let names = contenders.iter().map(|contender| contender.name);
+        self.timed_table(subject, &names.zip(times).collect::<Vec<_>>())
     }
-    line(&head);
-    line(&rule);
-    for Figures { name, taken } in figures {
-        let mut row = vec![(*name).to_owned()];
-        match taken {
-            Taken::Nanos(nanos) => {
-                row.extend([format!("{nanos:.1}"), format!("{:.2}", nanos / first)]);
-                row.extend(bytes.map(|bytes| format!("{:.0}", bytes / nanos * 1e3)));
-            }
-            Taken::Allocations { number, bytes } => {
-                row.extend([format!("{number:.2}"), format!("{bytes:.0}")]);
-            }
-        }
-        line(&row);
-    }
-    out
-}
 
-/// A table of microseconds of processor time; ratios are against the first row.
-pub(crate) fn processor_table(title: &str, unit: &str, rows: &[(&str, f64)]) -> String {
-    let first = rows.first().map_or(1.0, |(_, micros)| *micros);
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|(name, micros)| {
-            let ratio = micros / first;
-            vec![
+    fn timed_table(&self, subject: Subject<'_>, rows: &[(&str, Vec<f64>)]) -> String {
+        let (scale, prefix) = subject.clock.scale();
+        let unit = subject.unit;
+        let counted = self.counts.has(subject.title);
+        let mut head = vec![
+            String::new(),
+            format!("{prefix}s/{unit}"),
+            "ratio".to_owned(),
+            "lowest–highest".to_owned(),
+        ];
+        head.extend(subject.bytes.map(|_| "MB/s".to_owned()));
+        if counted {
+            head.extend([format!("allocations/{unit}"), format!("bytes/{unit}")]);
+        }
+        let first = rows.first().map(|(_, times)| times.as_slice());
+        let first = first.unwrap_or_default();
+        let cells = rows.iter().map(|(name, times)| {
+            let seconds = median(times.clone());
+            let mut ratios: Vec<f64> = times.iter().zip(first).map(|(t, f)| t / f).collect();
+            ratios.sort_by(f64::total_cmp);
+            let [low, high] = [ratios.first(), ratios.last()].map(|r| r.copied().unwrap_or(1.0));
+            let mut row = vec![
                 (*name).to_owned(),
-                format!("{micros:.1}"),
-                format!("{ratio:.2}"),
-            ]
-        })
-        .collect();
-    let head = [String::new(), format!("µs/{unit}"), "ratio".to_owned()];
-    markdown(title, &head, &rows)
+                format!("{:.1}", seconds * scale),
+                format!("{:.2}", median(ratios)),
+                format!("{low:.2}–{high:.2}"),
+            ];
+            row.extend(
+                subject
+                    .bytes
+                    .map(|bytes| format!("{:.0}", bytes / seconds / 1e6)),
+            );
+            if counted {
+                row.extend(Count::cells(self.counts.of(subject.title, name)));
+            }
+            row
+        });
+        titled(subject, &head, &cells.collect::<Cells>())
+    }
 }
 
-/// A table with a title; the first column is text, the others are figures.
-pub(crate) fn markdown(title: &str, head: &[String], rows: &[Vec<String>]) -> String {
-    let rule = head
-        .iter()
-        .enumerate()
-        .map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned())
-        .collect();
-    let mut out = format!("### {title}\n\n");
-    for row in [&head.to_vec(), &rule].into_iter().chain(rows) {
-        out.extend(row.iter().map(|cell| format!("| {cell} ")));
-        out.push_str("|\n");
+impl Stopwatch {
+    fn time(self, work: impl FnOnce()) -> f64 {
+        match self {
+            Self::Wall => {
+                let began = now();
+                work();
+                began.elapsed().as_secs_f64()
+            }
+            Self::Processor => {
+                let began = ProcessTime::now();
+                work();
+                began.elapsed().as_secs_f64()
+            }
+        }
+    }
+
+    /// What seconds are shown in.
+    const fn scale(self) -> (f64, &'static str) {
+        match self {
+            Self::Wall => (1e9, "n"),
+            Self::Processor => (1e6, "µ"),
+        }
+    }
+}
+
+fn counted_table(subject: Subject<'_>, rows: &[(&str, Count)]) -> String {
+    let unit = subject.unit;
+    let head = [
+        String::new(),
+        format!("allocations/{unit}"),
+        format!("bytes/{unit}"),
+    ];
+    let cells = rows.iter().map(|(name, count)| {
+        let mut row = vec![(*name).to_owned()];
+        row.extend(Count::cells(Some(*count)));
+        row
+    });
+    titled(subject, &head, &cells.collect::<Cells>())
+}
+
+fn titled(subject: Subject<'_>, head: &[String], cells: &Cells) -> String {
+    let mut out = markdown(subject.title, head, cells);
+    if !subject.note.is_empty() {
+        out.push('\n');
+        out.push_str(subject.note);
+        out.push('\n');
     }
     out
 }
 
-impl Figures {
-    fn nanos(&self) -> f64 {
-        match self.taken {
-            Taken::Nanos(nanos) => nanos,
-            Taken::Allocations { .. } => 1.0,
-        }
+fn count(contender: &mut Contender<'_>, iterations: u64) -> Count {
+    let whole = |count: usize| as_f64(u64::try_from(count).unwrap_or(u64::MAX));
+    let region = Region::new(ALLOCATIONS);
+    contender.run(iterations);
+    let change = region.change();
+    Count {
+        allocations: whole(change.allocations + change.reallocations) / as_f64(iterations),
+        bytes: whole(change.bytes_allocated) / as_f64(iterations),
     }
-}
-
-fn time(rounds: usize, iterations: u64, contenders: &mut [Contender<'_>]) -> Vec<Taken> {
-    let mut times = vec![Vec::new(); contenders.len()];
-    for _ in 0..rounds {
-        for (contender, times) in contenders.iter_mut().zip(&mut times) {
-            let began = now();
-            (contender.run)(iterations);
-            times.push(began.elapsed().as_secs_f64() * 1e9 / as_f64(iterations));
-        }
-    }
-    times
-        .into_iter()
-        .map(|times| Taken::Nanos(median(times)))
-        .collect()
 }
 
 /// The middle one; zero where there is none.
-pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or_default()
-}
-
-fn count(iterations: u64, contenders: &mut [Contender<'_>]) -> Vec<Taken> {
-    let whole = |count: usize| as_f64(u64::try_from(count).unwrap_or(u64::MAX));
-    contenders
-        .iter_mut()
-        .map(|contender| {
-            let region = Region::new(ALLOCATIONS);
-            (contender.run)(iterations);
-            let change = region.change();
-            Taken::Allocations {
-                number: whole(change.allocations + change.reallocations) / as_f64(iterations),
-                bytes: whole(change.bytes_allocated) / as_f64(iterations),
-            }
-        })
-        .collect()
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "measuring is what this program is for"
 )]
-pub(crate) fn now() -> Instant {
+fn now() -> Instant {
     Instant::now()
 }
 
@@ -229,3 +226,6 @@ pub(crate) fn now() -> Instant {
 pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
 }
+
+/// An odd number, so that there is a middle one.
+const ROUNDS: usize = 9;

@@ -78,6 +78,8 @@ struct Answers {
     whole: Bytes,
     /// All events in one write.
     stream: Bytes,
+    /// The same, with the tokens so far in every event.
+    shapes: Bytes,
     /// One write per event.
     pieces: Vec<Bytes>,
 }
@@ -97,15 +99,32 @@ impl Answers {
             chunk.extend_from_slice(b"\r\n");
             Bytes::from(chunk)
         };
-        let mut pieces = vec![Bytes::from(head)];
-        pieces.extend(by_event(&chat_stream()).iter().map(chunk));
-        pieces.push(Bytes::from_static(b"0\r\n\r\n"));
+        let chunked = |events: &[Bytes]| {
+            let mut pieces = vec![Bytes::from(head)];
+            pieces.extend(events.iter().map(chunk));
+            pieces.push(Bytes::from_static(b"0\r\n\r\n"));
+            pieces
+        };
+        let events = by_event(&chat_stream());
+        let counted: Vec<Bytes> = events.iter().enumerate().map(counted).collect();
+        let pieces = chunked(&events);
         Self {
             whole: whole.into(),
             stream: pieces.concat().into(),
+            shapes: chunked(&counted).concat().into(),
             pieces,
         }
     }
+}
+
+/// An event that says how many tokens there are so far.
+fn counted((at, event): (usize, &Bytes)) -> Bytes {
+    let usage = format!(
+        r#""usage":{{"prompt_tokens":31,"completion_tokens":{at},"total_tokens":{}}}"#,
+        31 + at
+    );
+    let event = String::from_utf8_lossy(event);
+    event.replace(r#""usage":null"#, &usage).into()
 }
 
 async fn connection(mut stream: TcpStream, answers: Answers) -> std::io::Result<()> {
@@ -117,6 +136,7 @@ async fn connection(mut stream: TcpStream, answers: Answers) -> std::io::Result<
             match asked.what {
                 What::Whole => stream.write_all(&answers.whole).await?,
                 What::Stream => stream.write_all(&answers.stream).await?,
+                What::Shapes => stream.write_all(&answers.shapes).await?,
                 What::Pieces => {
                     for piece in &answers.pieces {
                         stream.write_all(piece).await?;
@@ -148,6 +168,7 @@ struct Asked {
 enum What {
     Whole,
     Stream,
+    Shapes,
     Pieces,
     /// The start of a stream, and no more.
     Open,
@@ -176,6 +197,8 @@ impl Asked {
             What::Whole
         } else if text.starts_with("POST /pieces") {
             What::Pieces
+        } else if text.starts_with("POST /shapes") {
+            What::Shapes
         } else {
             What::Stream
         };

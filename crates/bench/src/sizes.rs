@@ -9,10 +9,11 @@ use backon::Retryable as _;
 use skyl_retry::{Failure, FailureClass, RetryPolicy, TokioClock, retry};
 
 use crate::client::{skyl_client, skyl_request};
-use crate::measure::{Effort, markdown};
+use crate::markdown::markdown;
+use crate::measure::Bench;
 
 /// Prints the table; there is nothing to run.
-pub(crate) fn run(_: Effort) -> String {
+pub(crate) fn run(_: &Bench) -> String {
     let policy = RetryPolicy::fleet();
     let clock = TokioClock::new();
     let driver = retry(&policy, &clock).run(
@@ -38,5 +39,9 @@ pub(crate) fn run(_: Effort) -> String {
         ("skyl, an open stream", size_of::<skyl::ResponseStream>()),
     ];
     let rows = rows.map(|(name, bytes)| vec![name.to_owned(), bytes.to_string()]);
-    markdown("Futures", &[String::new(), "bytes".to_owned()], &rows)
+    markdown(
+        "Futures",
+        &[String::new(), "bytes".to_owned()],
+        &rows.to_vec(),
+    )
 }

@@ -15,13 +15,13 @@ use futures_util::{Stream, stream};
 use skyl_sse::{Decoder, Frame};
 use sse_stream::SseByteStream;
 
-use crate::measure::{Contender, Effort, as_f64, compare, table};
+use crate::measure::{Bench, Contender, Effort, Stopwatch, Subject, as_f64};
 
 /// Measures and prints a table for each stream and way of cutting it.
-pub(crate) fn run(effort: Effort) -> String {
+pub(crate) fn run(bench: &Bench) -> String {
     let chat = chat_stream();
     let named = named_stream();
-    let image = image_stream(match effort {
+    let image = image_stream(match bench.effort {
         Effort::Full => 1 << 20,
         // eventsource-stream reads it anew with each chunk.
         Effort::Smoke => 1 << 16,
@@ -42,11 +42,11 @@ pub(crate) fn run(effort: Effort) -> String {
         ("One image, chunks of 16 KiB", &image, cut(&image, 16 << 10)),
     ]
     .into_iter()
-    .map(|(title, stream, chunks)| suite(effort, title, stream, &chunks) + "\n")
+    .map(|(title, stream, chunks)| suite(bench, title, stream, &chunks) + "\n")
     .collect()
 }
 
-fn suite(effort: Effort, title: &str, stream: &Bytes, chunks: &[Bytes]) -> String {
+fn suite(bench: &Bench, title: &str, stream: &Bytes, chunks: &[Bytes]) -> String {
     let seen = skyl(chunks);
     assert_eq!(seen, eventsource(chunks), "eventsource-stream disagrees");
     assert_eq!(seen, sse(chunks), "sse-stream disagrees");
@@ -59,18 +59,21 @@ fn suite(effort: Effort, title: &str, stream: &Bytes, chunks: &[Bytes]) -> Strin
             }
         }
     };
-    let figures = compare(
-        effort,
-        streams * seen.events,
-        vec![
-            Contender::new("skyl-sse", times(skyl)),
-            Contender::new("eventsource-stream", times(eventsource)),
-            Contender::new("sse-stream", times(sse)),
-        ],
-    );
     let title = format!("{title}: {} events, {} bytes", seen.events, stream.len());
-    let bytes = as_f64(stream.len() as u64) / as_f64(seen.events);
-    table(&title, "event", Some(bytes), &figures)
+    let subject = Subject {
+        title: &title,
+        unit: "event",
+        iterations: streams * seen.events,
+        bytes: Some(as_f64(stream.len() as u64) / as_f64(seen.events)),
+        clock: Stopwatch::Wall,
+        note: "",
+    };
+    let contenders = vec![
+        Contender::new("skyl-sse", times(skyl)),
+        Contender::new("eventsource-stream", times(eventsource)),
+        Contender::new("sse-stream", times(sse)),
+    ];
+    bench.compare(subject, contenders)
 }
 
 /// What a contender has read, to see that all read the same.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         ["soak", words @ ..] => {
             run::metadata().and_then(|m| run::commands(&[steps::soak(words)], &m.root))
         }
+        ["figures"] => run::metadata().and_then(|m| run::commands(&steps::figures(), &m.root)),
         ["fuzz", words @ ..] => fuzz::Session::read(words).and_then(|session| {
             let root = run::metadata()?.root;
             run::commands(&session.commands(&root)?, &root)
@@ -67,7 +68,7 @@ fn help() -> String {
     lines.join("\n")
 }
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "Set-up and checks of this workspace.",
     "",
     "cargo xtask                 list the commands",
@@ -77,6 +78,7 @@ const COMMANDS: [&str; 13] = [
     "cargo xtask soak [--calls N] [--seed S]",
     "                            hold the client's records to the sandbox's, over many failing calls",
     "cargo xtask reports         make the page of bug reports from its rows",
+    "cargo xtask figures         measure everything beside its peers and write the page of figures",
     "cargo xtask fuzz TARGET [--seconds N]",
     "                            look for inputs that break a parser, with libFuzzer",
     "",

@@ -233,6 +233,23 @@ pub fn soak(words: &[&str]) -> Invocation {
     command
 }
 
+/// The page of figures: a build that counts allocations, then one that takes times.
+#[must_use]
+pub fn figures() -> [Invocation; 2] {
+    let counted = "target/allocations.md";
+    [
+        format!(
+            "run --release -p bench --features peers,allocations -- \
+             engine sse complete stream --page {counted}"
+        ),
+        format!(
+            "run --release -p bench --features peers -- \
+             --counts {counted} --page docs/figures.md"
+        ),
+    ]
+    .map(|command| Invocation::new(&command))
+}
+
 fn layout_check(root: &Path) -> Result<Vec<String>, String> {
     layout::check(&Metadata::load(root, Reach::Members)?)
 }
@@ -462,6 +479,13 @@ mod tests {
             "RUSTFLAGS=\"--cfg loom\" cargo test -p skyl-retry --release --lib \
              --target-dir target/loom loom_"
         );
+    }
+
+    #[test]
+    fn figures_are_counted_before_they_are_timed() {
+        let [counted, timed] = figures().map(|command| command.to_string());
+        assert!(counted.contains("allocations") && counted.contains("target/allocations.md"));
+        assert!(timed.contains("--counts target/allocations.md --page docs/figures.md"));
     }
 
     #[test]
