@@ -72,6 +72,8 @@ impl Said {
             {
                 Self::of(body)
             }
+            // The word of web frameworks in front of the API.
+            _ if body["type"].is_null() && !body["detail"].is_null() => Self::of(body),
             _ => return None,
         };
         said.request_id = text(&body["request_id"]);
@@ -111,7 +113,10 @@ impl Said {
             message: match &error["message"] {
                 Value::String(message) => message.clone(),
                 // Gateways have words of their own.
-                Value::Null => text(&error["detail"]).unwrap_or_default(),
+                Value::Null => match &error["detail"] {
+                    Value::Null => String::new(),
+                    detail => text(detail).unwrap_or_else(|| detail.to_string()),
+                },
                 other => other.to_string(),
             },
             request_id: None,

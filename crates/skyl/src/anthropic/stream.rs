@@ -198,7 +198,7 @@ impl Decoder {
             ),
             (
                 &mut known.cache_creation_input_tokens,
-                later.cache_creation_input_tokens,
+                later.cache_written(),
             ),
             (&mut known.output_tokens, later.output_tokens),
         ] {
@@ -278,6 +278,11 @@ impl Decoder {
                 Ok(())
             }
             None if !self.blocks.has_content() => Err(self.failed(Fault::empty_response())),
+            // Proxies that leave the reason out still want their calls run.
+            None if sink.tool_count() > 0 => {
+                sink.stop_reason(StopReason::ToolUse);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

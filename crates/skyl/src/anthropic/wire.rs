@@ -256,8 +256,33 @@ pub(super) struct Usage {
     pub(super) input_tokens: Count,
     pub(super) cache_read_input_tokens: Count,
     pub(super) cache_creation_input_tokens: Count,
+    /// The same by how long it is kept; some proxies give only this.
+    pub(super) cache_creation: Object<CacheCreation>,
     pub(super) output_tokens: Count,
     pub(super) output_tokens_details: Object<OutputDetails>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct CacheCreation {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+impl Usage {
+    /// What was written to a cache.
+    pub(super) fn cache_written(&self) -> Count {
+        let by_age = self.cache_creation.0.unwrap_or_default();
+        let parts = [
+            by_age.ephemeral_5m_input_tokens,
+            by_age.ephemeral_1h_input_tokens,
+        ];
+        let sum = parts
+            .into_iter()
+            .filter_map(|part| part.0)
+            .reduce(u64::saturating_add);
+        Count(self.cache_creation_input_tokens.0.or(sum))
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]

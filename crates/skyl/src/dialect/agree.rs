@@ -244,3 +244,63 @@ fn usage_beside_the_answer_and_under_older_names_counts() {
         (Some(3), Some(2))
     );
 }
+
+#[test]
+fn an_error_without_a_word_is_an_error_where_there_is_nothing_else() {
+    for dialect in dialects() {
+        for fault in in_band(&*dialect, r#"{"error":{}}"#) {
+            assert_eq!(fault.kind(), ErrorKind::Server, "{}", dialect.name());
+        }
+    }
+    let [_, compatible, ..] = dialects();
+    let text = concat!(
+        r#"data: {"error":{},"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}"#,
+        "\n\n",
+    );
+    assert_eq!(harness::stream_text(&*compatible, text).text(), "hi");
+}
+
+#[test]
+fn the_word_of_a_web_framework_in_front_of_the_api_is_an_error() {
+    for dialect in dialects() {
+        for fault in in_band(&*dialect, r#"{"detail":"Not authenticated"}"#) {
+            assert_eq!(
+                fault.message(),
+                Some("Not authenticated"),
+                "{}",
+                dialect.name()
+            );
+            assert_eq!(fault.kind(), ErrorKind::Server, "{}", dialect.name());
+        }
+        let body = r#"{"detail":[{"loc":["body","n"],"msg":"field required"}]}"#;
+        let fault = harness::refused(&*dialect, 422, body);
+        assert!(
+            fault
+                .message()
+                .is_some_and(|m| m.contains("field required"))
+        );
+    }
+}
+
+#[test]
+fn half_an_error_after_the_last_word_is_no_end_of_an_answer() {
+    let answers = [
+        r#"{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}"#,
+        r#"{"type":"response.output_text.delta","delta":"hi"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}"#,
+    ];
+    for (dialect, answer) in dialects().iter().zip(answers) {
+        let told = harness::stream_text(
+            &**dialect,
+            &format!("data: {answer}\n\n {{\"error\": {{\"mess"),
+        );
+        assert_eq!(told.text(), "hi", "{}", dialect.name());
+        assert_eq!(told.kind(), ErrorKind::Truncated, "{}", dialect.name());
+    }
+    // Half an end mark is none.
+    let [openai, ..] = dialects();
+    let told = harness::stream_text(&*openai, &format!("data: {}\n\n [DON", answers[0]));
+    assert!(told.end.is_ok(), "{told:?}");
+}

@@ -81,6 +81,8 @@ impl Said {
             {
                 Self::of(body)
             }
+            // The word of web frameworks in front of the API.
+            _ if body["candidates"].is_null() && !body["detail"].is_null() => Self::of(body),
             _ => return None,
         };
         // SDKs and gateways put the whole body into the message, as text.
@@ -125,7 +127,10 @@ impl Said {
         let message = match &error["message"] {
             Value::String(message) => message.clone(),
             // Gateways have words of their own.
-            Value::Null => text(&error["detail"]).unwrap_or_default(),
+            Value::Null => match &error["detail"] {
+                Value::Null => String::new(),
+                detail => text(detail).unwrap_or_else(|| detail.to_string()),
+            },
             other => other.to_string(),
         };
         let no_quota = has_zero_limit(&message);
@@ -148,8 +153,18 @@ impl Said {
         let kind = detail["@type"].as_str().unwrap_or_default();
         match kind.rsplit('.').next().unwrap_or_default() {
             "RetryInfo" => {
-                if let Some(delay) = detail["retryDelay"].as_str() {
-                    self.hint = protobuf_duration(delay);
+                match &detail["retryDelay"] {
+                    Value::String(delay) => self.hint = protobuf_duration(delay),
+                    // The message itself, from gateways that do not know its JSON form.
+                    Value::Object(delay) => {
+                        let part = |name| match delay.get(name) {
+                            None | Some(Value::Null) => "0".to_owned(),
+                            Some(part) => text(part).unwrap_or_else(|| part.to_string()),
+                        };
+                        let nanos = part("nanos");
+                        self.hint = protobuf_duration(&format!("{}.{nanos:0>9}s", part("seconds")));
+                    }
+                    _ => {}
                 }
             }
             "ErrorInfo" => self.reason = text(&detail["reason"]),

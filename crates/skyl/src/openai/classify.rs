@@ -60,6 +60,10 @@ pub(super) fn flat(json: &str, wall: Option<SystemTime>) -> Option<Fault> {
     };
     let has = |name: &str| map.get(name).is_some_and(|value| !is_blank(value));
     let word = |name: &str| map.get(name).and_then(Value::as_str);
+    // An error without a word is one where there is nothing else.
+    if map.len() == 1 && map.get("error").is_some_and(is_empty_object) {
+        return Some(Fault::empty_response());
+    }
     let is_error = has("error")
         || word("object") == Some("error")
         || word("type") == Some("error")
@@ -70,6 +74,10 @@ pub(super) fn flat(json: &str, wall: Option<SystemTime>) -> Option<Fault> {
             && (CODES.iter().any(|name| has(name))
                 || word("type").is_some_and(|kind| kind.to_ascii_lowercase().contains("error")));
     is_error.then(|| Report::of(&value).in_band(wall))
+}
+
+fn is_empty_object(value: &Value) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 /// A body that is no JSON: a proxy's page, a line of text, nothing.

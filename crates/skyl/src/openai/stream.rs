@@ -24,6 +24,8 @@ pub(super) struct ChatStream {
     finish: Option<String>,
     /// Whether `[DONE]` has come.
     done: bool,
+    /// Whether there was half an error between the events.
+    broken: bool,
     refused: bool,
     /// The name under which reasoning details are kept, where they have to go back.
     keeper: Option<String>,
@@ -199,6 +201,8 @@ impl ChatStream {
         if text.starts_with('<') && !self.is_whole() {
             return Err(Fault::decode("a page in the middle of a stream"));
         }
+        // Half an error must not pass for the end of a whole answer; half an end mark is none.
+        self.broken |= text.starts_with(['{', '[']) && !DONE.starts_with(text);
         if !self.told.stray {
             self.told.stray = true;
             sink.warn(Warning::new(
@@ -243,7 +247,7 @@ impl StreamDecoder for ChatStream {
     }
 
     fn is_whole(&self) -> bool {
-        self.done || self.finish.is_some()
+        (self.done || self.finish.is_some()) && !self.broken
     }
 
     fn end(&mut self, sink: &mut Sink) -> Result<(), Fault> {

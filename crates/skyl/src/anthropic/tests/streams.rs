@@ -508,6 +508,46 @@ fn errors_in_other_shapes_are_errors_too() {
 }
 
 #[test]
+fn calls_without_a_reason_to_stop_want_to_be_run() {
+    let call = concat!(
+        r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}"#,
+        "\n\n",
+        r#"data: {"type":"content_block_stop","index":0}"#,
+        "\n\n",
+    );
+    let end = "data: {\"type\":\"message_stop\"}\n\n";
+    let told = stream_text(&anthropic(), &[call, end].concat());
+    assert_eq!(told.decoded.stop_reason, StopReason::ToolUse);
+    let said = r#"data: {"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#;
+    let told = stream_text(&anthropic(), &[call, said, "\n\n", end].concat());
+    assert_eq!(told.decoded.stop_reason, StopReason::MaxTokens);
+    let text = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+    let told = stream_text(&anthropic(), &[text, "\n\n", end].concat());
+    assert_eq!(told.decoded.stop_reason, StopReason::Other(String::new()));
+}
+
+#[test]
+fn what_was_written_to_a_cache_is_summed_where_only_its_parts_are_told() {
+    let usage = |usage: &str| {
+        let text = format!(
+            "data: {{\"type\":\"message_start\",\"message\":{{\"id\":\"m\",\"usage\":{usage}}}}}\n\n"
+        );
+        stream_text(&anthropic(), &text).decoded.usage
+    };
+    let parts =
+        r#""cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}"#;
+    let summed = usage(&format!(r#"{{"input_tokens":1,{parts}}}"#));
+    assert_eq!(summed.cache_write_tokens, Some(30));
+    assert_eq!(summed.input_tokens, Some(31));
+    let told = usage(&format!(
+        r#"{{"input_tokens":1,"cache_creation_input_tokens":5,{parts}}}"#
+    ));
+    assert_eq!(told.cache_write_tokens, Some(5));
+    let none = usage(r#"{"input_tokens":1,"cache_creation":{}}"#);
+    assert_eq!(none.cache_write_tokens, None);
+}
+
+#[test]
 fn half_an_error_is_not_the_end_of_a_whole_answer() {
     let events = sse(&[open(0, &a_text()), text(0, "a"), end("end_turn")]);
     let told = stream_text(&anthropic(), &(events + "{\n \"error\": {\"type\":"));

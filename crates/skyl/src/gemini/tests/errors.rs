@@ -83,11 +83,25 @@ fn a_wrong_key_is_told_from_a_wrong_request() {
 #[test]
 fn the_wait_is_in_the_details() {
     for (delay, expected) in [
-        ("46.25s", Hint::Wait(Duration::from_millis(46_250))),
-        ("0s", Hint::Wait(Duration::ZERO)),
-        ("soon", Hint::Unusable),
+        (json!("46.25s"), Hint::Wait(Duration::from_millis(46_250))),
+        (json!("0s"), Hint::Wait(Duration::ZERO)),
+        (json!("soon"), Hint::Unusable),
+        // The message itself instead of its JSON form.
+        (
+            json!({"seconds": 7, "nanos": 500_000_000}),
+            Hint::Wait(Duration::from_millis(7_500)),
+        ),
+        (json!({"seconds": "7"}), Hint::Wait(Duration::from_secs(7))),
+        (
+            json!({"nanos": 20_000_000}),
+            Hint::Wait(Duration::from_millis(20)),
+        ),
+        (json!({"seconds": -7}), Hint::Unusable),
+        (json!({"seconds": [7]}), Hint::Unusable),
+        // Of what, nobody says.
+        (json!(7), Hint::Absent),
     ] {
-        let details = json!([detail("RetryInfo", "retryDelay", json!(delay))]);
+        let details = json!([detail("RetryInfo", "retryDelay", delay)]);
         let body = error(429, "RESOURCE_EXHAUSTED", "m", details);
         assert_eq!(
             check(429, &body, ErrorKind::RateLimit, false).hint(),
