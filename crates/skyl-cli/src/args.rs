@@ -115,11 +115,11 @@ pub(crate) struct RequestArgs {
     pub(crate) system: Option<String>,
 
     /// The most tokens of the answer, reasoning included [default: the provider's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub(crate) max_tokens: Option<u32>,
 
     /// Sampling temperature [default: the provider's]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = number)]
     pub(crate) temperature: Option<f64>,
 
     /// How hard the model should think: none, minimal, low, medium, high, xhigh, max
@@ -167,7 +167,7 @@ pub(crate) struct ModelsArgs {
 #[command(after_help = SANDBOX_AFTER_HELP)]
 pub(crate) struct SandboxArgs {
     /// The address to listen on; port 0 takes a free one
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8099")]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8099", value_parser = address)]
     pub(crate) addr: SocketAddr,
 
     /// The key clients must send
@@ -249,6 +249,23 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell that reads it
     pub(crate) shell: Shell,
+}
+
+/// Reads a number; what range it must be in is for the provider to say.
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "expected a number such as 0.7".to_owned())
+}
+
+/// Reads where to listen.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.trim_start_matches("localhost").trim_start_matches(':');
+    text.parse().map_err(|_| match port.parse::<u16>() {
+        Ok(port) => format!("expected an address and a port: 127.0.0.1:{port}"),
+        Err(_) => "expected an address and a port, such as 127.0.0.1:8099".to_owned(),
+    })
 }
 
 /// Reads a share; a NaN is in no range.

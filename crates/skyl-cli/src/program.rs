@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::{Cli, Command};
 use crate::commands::{ask, chat, completions, explain, models, sandbox, schedule, simulate};
@@ -56,7 +56,10 @@ fn parse(args: &[OsString], context: &Context) -> Result<Option<Cli>, Failure> {
         Ok(cli) => return Ok(Some(cli)),
         Err(error) => error,
     };
-    let rendered = error.render().to_string();
+    let mut rendered = error.render().to_string();
+    if has_loose_words(&error) {
+        rendered = rendered.replacen("\n\nUsage: skyl chat", LOOSE_WORDS, 1);
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             context.stdout.text(&rendered).map(|()| None)
@@ -66,6 +69,15 @@ fn parse(args: &[OsString], context: &Context) -> Result<Option<Cli>, Failure> {
             rendered,
         }),
     }
+}
+
+/// Whether there is a word too many, and no flag.
+fn has_loose_words(error: &clap::Error) -> bool {
+    let word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => word,
+        _ => return false,
+    };
+    error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-')
 }
 
 /// The parser's finding in one line, without the usage that follows it for people.
@@ -100,31 +112,46 @@ fn start(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args, *form, stdout),
         Command::Explain(args) => explain::run(&args, env, *form, stdout),
         Command::Schedule(args) => schedule::run(&args, env, *form, stdout),
-        Command::Sandbox(args) => {
-            wait(async |interrupt| sandbox::run(&args, *form, stdout, stderr, &interrupt).await)
-        }
-        Command::Simulate(args) => {
-            wait(async |interrupt| simulate::run(&args, *form, stdout, stderr, &interrupt).await)
-        }
-        Command::Chat(args) => wait(async |interrupt| chat::run(&args, context, &interrupt).await),
-        Command::Ask(args) => wait(async |interrupt| ask::run(&args, context, &interrupt).await),
-        Command::Models(args) => {
-            wait(async |interrupt| models::run(&args, context, &interrupt).await)
-        }
+        Command::Sandbox(args) => wait(context, async |interrupt| {
+            sandbox::run(&args, *form, stdout, stderr, &interrupt).await
+        }),
+        Command::Simulate(args) => wait(context, async |interrupt| {
+            simulate::run(&args, *form, stdout, stderr, &interrupt).await
+        }),
+        Command::Chat(args) => wait(context, async |interrupt| {
+            chat::run(&args, context, &interrupt).await
+        }),
+        Command::Ask(args) => wait(context, async |interrupt| {
+            ask::run(&args, context, &interrupt).await
+        }),
+        Command::Models(args) => wait(context, async |interrupt| {
+            models::run(&args, context, &interrupt).await
+        }),
     }
 }
 
 /// Runs work that waits. One thread is enough: there is one call, and it starts sooner.
-fn wait(work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>) -> Result<(), Failure> {
+fn wait(
+    context: &Context,
+    work: impl AsyncFnOnce(Interrupt) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::internal(format!("cannot start: {error}")))?;
-    let done = runtime.block_on(Interrupt::around(work));
+    let (form, stdout, stderr) = (context.form, context.stdout.clone(), context.stderr.clone());
+    let stuck = move || {
+        report(&Failure::Interrupted, form, &stdout, &stderr);
+        std::process::exit(Exit::Interrupted.code().into());
+    };
+    let done = runtime.block_on(Interrupt::around(work, stuck));
     // A read of standard input cannot be taken back; nobody waits for it.
     runtime.shutdown_background();
     done
 }
+
+const LOOSE_WORDS: &str =
+    "\n\n  tip: quotes make one prompt of several words: skyl chat 'hi there'\n\nUsage: skyl chat";
 
 const MISSING: &str =
     "a command is missing: chat, ask, models, sandbox, simulate, schedule, explain or completions";

@@ -37,7 +37,7 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     pub(crate) batch: BatchArgs,
 
-    /// Make the embedded sandbox fail by this script, one step per attempt: `429(ra=1)*2,reset,ok`
+    /// Make the embedded sandbox fail by this script, one step per attempt: `429(ra=1),reset,ok`
     #[arg(long, value_name = "SCRIPT", help_heading = PROVIDER)]
     pub(crate) fault: Option<Script>,
 

@@ -19,7 +19,7 @@ pub(crate) struct PolicyArgs {
     pub(crate) policy: Option<String>,
 
     /// Retries after the first attempt; 0 is off [default: 3] [env: SKYL_MAX_RETRIES]
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) max_retries: Option<u32>,
 
     /// The first backoff ceiling, doubled by every retry [default: 500ms] [env: SKYL_RETRY_BASE]
@@ -101,7 +101,7 @@ pub(crate) fn over_cap(text: &str) -> Result<OverCap, String> {
         .map_err(|_| "expected clamp or give-up".to_owned())
 }
 
-/// Reads a number of retries.
+/// Reads a number of something.
 pub(crate) fn count(text: &str) -> Result<u32, String> {
     text.parse()
         .map_err(|_| format!("expected a whole number from 0, not {text:?}"))

@@ -216,11 +216,16 @@ fn address(
 /// Says what is wrong with an address without repeating it: it may hold a password.
 fn checked(url: &Sourced<String>) -> Result<String, Failure> {
     let refuse = |why: &str| Err(Failure::usage(format!("{}: {why}", url.source)));
+    let is_web = |text: &str| text.starts_with("http://") || text.starts_with("https://");
     let Ok(uri) = url.value.parse::<Uri>() else {
-        return refuse("this is not an address");
+        return refuse(if is_web(&url.value) {
+            "this is not an address"
+        } else {
+            NO_SCHEME
+        });
     };
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return refuse("expected an address that begins with http:// or https://");
+        return refuse(NO_SCHEME);
     }
     let Some(authority) = uri.authority() else {
         return refuse("expected a host");
@@ -281,6 +286,8 @@ fn header(Secret(text): &Secret) -> Result<Header, Failure> {
         value: value.to_owned(),
     })
 }
+
+const NO_SCHEME: &str = "expected an address that begins with http:// or https://";
 
 pub(crate) const PROVIDER: Names = Names::new("--provider", "SKYL_PROVIDER");
 pub(crate) const PRESET: Names = Names::new("--preset", "SKYL_PRESET");

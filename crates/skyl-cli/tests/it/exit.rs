@@ -75,3 +75,43 @@ fn no_command_at_all_is_wrong_usage_and_shows_the_help() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.contains("Usage:"), "{ran:?}");
 }
+
+#[test]
+fn wrong_values_are_refused_with_one_that_is_right() {
+    for (args, words) in [
+        (
+            &["chat", "hi", "--max-retries", "-1"][..],
+            "a whole number from 0",
+        ),
+        (
+            &["chat", "hi", "--max-tokens", "many"],
+            "a whole number from 0",
+        ),
+        (
+            &["chat", "hi", "--temperature", "hot"],
+            "a number such as 0.7",
+        ),
+        (
+            &["chat", "hi", "--temperature", "nan"],
+            "a number such as 0.7",
+        ),
+        (&["sandbox", "--addr", "8099"], "a port: 127.0.0.1:8099"),
+        (&["sandbox", "--addr", "localhost:1"], "a port: 127.0.0.1:1"),
+        (&["sandbox", "--addr", "here"], "such as 127.0.0.1:8099"),
+        (
+            &["chat", "hi", "--base-url", "localhost:1/v1"],
+            "begins with http://",
+        ),
+        (&["chat", "hi", "there"], "skyl chat 'hi there'"),
+    ] {
+        let mut run = skyl([]);
+        for arg in args {
+            run = run.args([*arg]);
+        }
+        let ran = run.run();
+        assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(words), "{args:?}: {ran:?}");
+    }
+    let flag = skyl(["chat", "hi", "--bogus"]).run();
+    assert!(!flag.stderr.contains("quotes"), "{flag:?}");
+}

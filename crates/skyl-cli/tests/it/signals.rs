@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use crate::support::Scratch;
 use crate::support::{Ran, Skyl, skyl};
 
 /// Interrupts a call once it says that it waits; gives how long it took to end.
@@ -64,4 +66,53 @@ fn an_interrupted_stream_says_what_it_had_delivered() {
     let ran = running.signal("INT");
     assert_eq!(ran.code, 130, "{ran:?}");
     assert!(ran.stderr.contains("cancelled"), "{ran:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_wait_for_a_pipe_that_nobody_opens_at_its_other_end() {
+    let pipe = Scratch::new("pipe", b"");
+    std::fs::remove_file(pipe.path()).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(pipe.path())
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let at = format!("@{}", pipe.path());
+    for args in [
+        &["ask", "-f", pipe.path(), "--timeout", "1s"][..],
+        &["ask", "--state", &at, "--noul", "q=Well?"],
+        &["ask", "--batch", pipe.path(), "--out", "never-made.jsonl"],
+        &["chat", "hi", "--policy", pipe.path()],
+        &["chat", "hi", "--image", pipe.path()],
+        &["chat", "hi", "--tools", pipe.path()],
+        &["chat", "hi", "--schema", pipe.path()],
+        &["chat", "hi", "--events", pipe.path()],
+        &["models", "--policy", pipe.path()],
+        &["simulate", pipe.path()],
+        &["simulate", "blip", "--policy", pipe.path()],
+    ] {
+        let mut run = skyl(["--json"]);
+        for arg in args {
+            run = run.args([*arg]);
+        }
+        let running = run.start();
+        until_listening(running.id());
+        let ran = running.signal("INT");
+        assert_eq!(ran.code, 130, "{args:?}: {ran:?}");
+        assert_eq!(ran.object()["error"]["kind"], "cancelled", "{ran:?}");
+    }
+}
+
+/// Waits until the program takes SIGINT itself, which before that would simply end it.
+#[cfg(target_os = "linux")]
+fn until_listening(id: u32) {
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+    };
+    while caught() & 0b10 == 0 {
+        std::thread::yield_now();
+    }
 }
