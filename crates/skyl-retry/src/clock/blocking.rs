@@ -160,3 +160,34 @@ struct Shared {
 fn monotonic() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_on_the_list_for_as_long_as_it_waits() {
+        let stopper = Stopper::new();
+        let own = stopper.enter();
+        let listed = |stopper: &Stopper| stopper.waiting().len();
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let _other = stopper.enter();
+                listed(&stopper)
+            });
+            assert_eq!(other.join().unwrap(), 2);
+        });
+        assert_eq!(listed(&stopper), 1, "the other has left, and no one else");
+        assert_eq!(stopper.waiting()[0].id(), thread::current().id());
+        drop(own);
+        assert_eq!(listed(&stopper), 0);
+    }
+
+    #[test]
+    fn a_stopper_prints_whether_it_was_pulled() {
+        let stopper = Stopper::new();
+        assert!(format!("{stopper:?}").contains("stopped: false"));
+        stopper.stop();
+        assert!(format!("{stopper:?}").contains("stopped: true"));
+    }
+}

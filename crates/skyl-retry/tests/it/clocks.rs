@@ -121,6 +121,34 @@ fn a_dropped_wait_is_forgotten() {
     assert!(poll(pin!(clock.until_sleeping())).is_pending());
 }
 
+#[test]
+fn a_wait_that_is_dropped_takes_no_other_with_it() {
+    let clock = ManualClock::new();
+    let mut other = pin!(clock.sleep(Duration::from_secs(2)));
+    assert!(poll(other.as_mut()).is_pending());
+    {
+        let mut dropped = pin!(clock.sleep(Duration::from_secs(1)));
+        assert!(poll(dropped.as_mut()).is_pending());
+    }
+    let mut watching = pin!(clock.until_sleeping());
+    assert_eq!(
+        poll(watching.as_mut()),
+        Poll::Ready(Duration::from_secs(2)),
+        "one is left, and it is the other"
+    );
+}
+
+#[test]
+fn a_clock_prints_its_time() {
+    let clock = ManualClock::new();
+    clock.advance(Duration::from_millis(1_500));
+    let printed = format!("{clock:?}");
+    assert!(
+        printed.contains("1.5s") && printed.contains("Standing"),
+        "{printed}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn tokio_s_clock_begins_at_zero_and_sleeps_on_the_runtime() {
     let clock = TokioClock::new();
