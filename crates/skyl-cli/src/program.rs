@@ -73,9 +73,8 @@ fn parse(args: &[OsString], context: &Context) -> Result<Option<Cli>, Failure> {
 
 /// Whether there is a word too many, and no flag.
 fn has_loose_words(error: &clap::Error) -> bool {
-    let word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) => word,
-        _ => return false,
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return false;
     };
     error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-')
 }
