@@ -176,3 +176,7 @@ pub use crate::rng::{Rng, Seeds};
 pub use crate::statuses::StatusSet;
 #[cfg(feature = "tower")]
 pub use crate::tower::{RetryError, RetryLayer, RetryService};
+
+#[cfg(all(doctest, feature = "tokio"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

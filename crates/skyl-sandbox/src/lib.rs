@@ -130,3 +130,7 @@ pub use crate::{
     script::{Script, ScriptError},
     tls::Tls,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

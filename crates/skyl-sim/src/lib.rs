@@ -51,3 +51,7 @@ pub use crate::plot::Picture;
 pub use crate::policies::{POLICY_NAMES, named};
 pub use crate::report::{CSV_HEADER, Ends, Mean, Report, Row};
 pub use crate::scenario::{BUILTIN_NAMES, InvalidScenario, Scenario};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -98,3 +98,7 @@ pub use decoder::{Decoder, Framing};
 pub use error::{Error, ErrorKind};
 pub use frame::{Event, Frame};
 pub use limits::Limits;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

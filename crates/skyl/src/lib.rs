@@ -353,3 +353,7 @@ pub use crate::request::{Effort, Request, ResponseFormat, Tool, ToolChoice};
 pub use crate::response::{ModelInfo, StopReason, StreamEvent, Usage, Warning};
 pub use crate::sink::Sink;
 pub use crate::stream::ResponseStream;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
