@@ -122,17 +122,51 @@ fn stream(dialect: &dyn Dialect, bytes: &[u8]) {
     assert_eq!(drive(dialect, chunks(bytes)), whole, "cut in chunks");
     assert_eq!(drive(dialect, bytes.chunks(1)), whole, "byte by byte");
     in_proportion(&whole, bytes);
+    // With a space in it, no event has the shape of the one before, and each is read as JSON.
+    let [(end, sink), (spaced_end, spaced_sink)] =
+        [false, true].map(|spaced| played(dialect, [bytes], spaced));
+    assert_eq!(sink, spaced_sink, "read as JSON, event by event");
+    let kind = |end: Result<(), Fault>| end.map_err(|fault| fault.kind());
+    assert_eq!(kind(end), kind(spaced_end), "read as JSON, event by event");
 }
 
 /// Drives a stream as the client does; gives all there is to know about its end, as text.
 fn drive<'a>(dialect: &dyn Dialect, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let (end, sink) = played(dialect, chunks, false);
+    format!("{end:?} {sink}")
+}
+
+fn played<'a>(
+    dialect: &dyn Dialect,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+    spaced: bool,
+) -> (Result<(), Fault>, String) {
     let headers = HeaderMap::new();
     let head = Head::new(200, &headers, now());
     let mut decoder = dialect.stream_decoder(&head);
     let mut frames = skyl_sse::Decoder::new(framing(dialect), skyl_sse::Limits::default());
     let mut sink = Sink::new();
+    let mut number = 0;
     let mut frame = |frame: skyl_sse::Frame<'_>, sink: &mut Sink| {
-        translate(frame, dialect).map_or(Ok(Flow::Life), |frame| decoder.frame(frame, sink))
+        number += 1;
+        match translate(frame, dialect) {
+            None => Ok(Flow::Life),
+            Some(Frame::Event {
+                name,
+                data,
+                terminated,
+            }) if spaced && data.starts_with('{') => {
+                let data = format!("{{{}{}", " ".repeat(1 + number % 2), &data[1..]);
+                let data = data.as_str();
+                let frame = Frame::Event {
+                    name,
+                    data,
+                    terminated,
+                };
+                decoder.frame(frame, sink)
+            }
+            Some(frame) => decoder.frame(frame, sink),
+        }
     };
     let mut end = None;
     for chunk in chunks {
@@ -168,7 +202,7 @@ fn drive<'a>(dialect: &dyn Dialect, chunks: impl IntoIterator<Item = &'a [u8]>) 
             "call {index} has no arguments"
         );
     }
-    format!("{end:?} {sink:?}")
+    (end, format!("{sink:?}"))
 }
 
 fn ended(flow: Result<Flow, Fault>) -> Option<Result<(), Fault>> {
