@@ -346,3 +346,49 @@ fn half_a_streamed_answer_stays_on_standard_output_and_is_no_success() {
     );
     assert!(ran.stderr.contains("content had already"), "{ran:?}");
 }
+
+#[test]
+fn every_field_a_command_prints_is_on_its_page() {
+    fn walk(value: &Value, fields: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    fields.push(name.clone());
+                    // Its members are the reasons that occurred.
+                    if name != "stopped" {
+                        walk(member, fields);
+                    }
+                }
+            }
+            Value::Array(elements) => elements.iter().for_each(|element| walk(element, fields)),
+            _ => {}
+        }
+    }
+    let page = include_str!("../../README.md");
+    for args in [
+        &["chat", "hi"][..],
+        &["models"],
+        &["schedule"],
+        &["explain", "120"],
+        &["explain", "soon"],
+        &["completions", "bash"],
+        &["simulate", "blip", "--clients", "20"],
+        &["chat", "hi", "--fault", "401"],
+        &["chat", "--bogus"],
+    ] {
+        let mut run = skyl(["--json"]);
+        for arg in args {
+            run = run.args([*arg]);
+        }
+        let mut fields = Vec::new();
+        walk(&run.run().object(), &mut fields);
+        assert!(!fields.is_empty());
+        for field in fields {
+            let named = format!("`{field}`");
+            assert!(
+                page.contains(&named),
+                "{args:?}: {named} is not on the page"
+            );
+        }
+    }
+}
