@@ -283,3 +283,44 @@ const LONG_WEEKDAYS: [&str; 7] = [
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_of_two_eras_follows_the_one_before() {
+        let (mut year, mut month, mut day) = (1600, 3, 1);
+        let first = days_from_civil(year, month, day);
+        for days in first..first + 2 * ERA_DAYS {
+            assert_eq!(civil_from_days(days), (year, month, day));
+            assert_eq!(days_from_civil(year, month, day), days);
+            day += 1;
+            if day > days_in_month(year, month) {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!(civil_from_days(0), (1970, 1, 1));
+    }
+
+    #[test]
+    fn an_offset_counts_hours_and_minutes_of_a_day() {
+        for (text, expected) in [
+            ("+00:00", Some(0)),
+            ("+01:30", Some(5_400)),
+            ("-01:30", Some(-5_400)),
+            ("+23:59", Some(86_340)),
+            ("-00:01", Some(-60)),
+            ("+24:00", None),
+            ("+00:60", None),
+            ("-24:60", None),
+            ("*01:00", None),
+            ("+1:00", None),
+        ] {
+            assert_eq!(offset_seconds(text), expected, "{text}");
+        }
+    }
+}
