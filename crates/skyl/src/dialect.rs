@@ -15,6 +15,7 @@ mod framed;
 #[cfg(test)]
 pub(crate) mod harness;
 pub(crate) mod lenient;
+pub(crate) mod report;
 pub(crate) mod stencil;
 pub(crate) mod words;
 

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::dialect::Fault;
+use crate::dialect::report::{Report, is_blank};
 use crate::dialect::words::{is_context, is_overloaded, is_quota, named};
 use crate::kind::{ErrorKind, classify_status};
 use crate::native::{bare, cut, headline};
@@ -15,20 +16,34 @@ pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
     let Ok(value) = serde_json::from_slice::<Value>(bare(body)) else {
         return Fault::from_status(status).with_message(headline(body));
     };
-    let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
+    let said = Said::read(&value, 0).unwrap_or_else(|| Said::foreign(Report::of(&value)));
     fault(said, Some(status))
 }
 
 /// Classifies an error inside a reply with a status below 300; `None` where it is none.
 pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
     let value: Value = serde_json::from_slice(bare(body)).ok()?;
+    if Report::is_mute(&value) {
+        return Some(Fault::empty_response());
+    }
     Said::read(&value, 0).map(|said| fault(said, None))
+}
+
+/// What a whole body without an answer is: an error, the provider's word, or nothing at all.
+pub(super) fn no_answer(body: &[u8]) -> Fault {
+    let said = || Report::of_body(&serde_json::from_slice(bare(body)).ok()?);
+    match in_band(body) {
+        Some(fault) => fault,
+        None => said().map_or_else(Fault::empty_response, |report| {
+            fault(Said::foreign(report), None)
+        }),
+    }
 }
 
 /// Classifies what is known to be an error, whatever it looks like.
 pub(super) fn error_event(data: &str) -> Fault {
     let said = match serde_json::from_str::<Value>(data) {
-        Ok(value) => Said::read(&value, 0).unwrap_or_else(|| Said::of(&value)),
+        Ok(value) => Said::read(&value, 0).unwrap_or_else(|| Said::foreign(Report::of(&value))),
         Err(_) => Said {
             message: data.to_owned(),
             ..Said::default()
@@ -53,30 +68,19 @@ impl Said {
             Value::Array(items) => items.iter().find(|item| !item["error"].is_null())?,
             body => body,
         };
-        let error = &body["error"];
-        let mut said = match error {
-            Value::Object(_) => Self::of(error),
-            // Proxies in front of the API write what they like.
-            Value::String(text) => Self {
-                message: text.clone(),
-                ..Self::default()
-            },
-            // A list of errors; the first one tells.
-            Value::Array(errors) if !errors.is_empty() => Self::of(&errors[0]),
-            _ if body["type"] == "error" || body["object"] == "error" => Self::of(body),
-            _ if body["errors"].get(0).is_some() => Self::of(&body["errors"][0]),
-            // An error that lost its envelope.
-            _ if body["type"].is_null()
-                && number(&body["code"]).is_some()
-                && body["message"].is_string() =>
-            {
-                Self::of(body)
-            }
-            // The word of web frameworks in front of the API.
-            _ if body["type"].is_null() && !body["detail"].is_null() => Self::of(body),
-            _ => return None,
+        // Of an event that has a name of its own, only a field `error` makes an error.
+        let is_event = body["type"]
+            .as_str()
+            .is_some_and(|kind| !kind.to_ascii_lowercase().contains("error"));
+        if is_event && body["object"] != "error" && is_blank(&body["error"]) {
+            return None;
+        }
+        let mut said = if is_own(&body["error"]) {
+            Self::of(&body["error"])
+        } else {
+            Self::foreign(Report::find(body)?)
         };
-        said.request_id = text(&body["request_id"]);
+        said.request_id = said.request_id.or_else(|| text(&body["request_id"]));
         // Some proxies put the provider's whole body into the message, as text.
         if depth < MAX_DEPTH
             && said.message.trim_start().starts_with(['{', '['])
@@ -110,22 +114,33 @@ impl Said {
                 .unwrap_or_default(),
             code: text(&error["details"]["error_code"]).or_else(|| text(&error["code"])),
             status: number,
-            message: match &error["message"] {
-                Value::String(message) => message.clone(),
-                // Gateways have words of their own.
-                Value::Null => match &error["detail"] {
-                    Value::Null => String::new(),
-                    detail => text(detail).unwrap_or_else(|| detail.to_string()),
-                },
-                other => other.to_string(),
-            },
+            message: text(&error["message"]).unwrap_or_default(),
             request_id: None,
+        }
+    }
+
+    /// An error in anybody else's shape, as proxies in front of the API write them.
+    fn foreign(report: Report) -> Self {
+        let names = |word: &&String| named(word).is_some() || is_quota(word);
+        let telling = report.words.iter().find(names).cloned();
+        Self {
+            kind: telling.or(report.kind).unwrap_or_default(),
+            code: report.code,
+            status: report.number,
+            message: report.message.unwrap_or_default(),
+            request_id: report.request_id,
         }
     }
 }
 
+/// Whether an error is in the API's own shape.
+fn is_own(error: &Value) -> bool {
+    error["message"].is_string()
+}
+
 fn fault(said: Said, http: Option<u16>) -> Fault {
-    let status = http.or(said.status);
+    // An error that calls itself a success, as gateways write them, says nothing by that.
+    let status = http.or(said.status.filter(|status| *status >= 400));
     let words = [said.code.as_deref().unwrap_or(""), said.kind.as_str()];
     let message = said.message.to_ascii_lowercase();
     let (kind, overloaded) = kind(status, words, &message);

@@ -24,7 +24,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
         return Err(unreadable(body));
     };
     if answer.error.is_some_and(|error| !is_blank(error)) || answer.kind.get() == Some("error") {
-        return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
+        return Err(classify::no_answer(body));
     }
     let content = answer.content.map_or("null", RawValue::get);
     let mut sink = Sink::new();
@@ -39,7 +39,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
             _ => serde_json::from_str(content).map_err(|_| unreadable(body))?,
         };
         if blocks.is_none() {
-            return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
+            return Err(classify::no_answer(body));
         }
         for (index, block) in (0_u64..).zip(blocks.unwrap_or_default()) {
             if block.get().starts_with('"') {
@@ -66,10 +66,10 @@ pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
         return Err(unreadable(body));
     };
     if page.error.is_some_and(|error| !is_blank(error)) {
-        return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
+        return Err(classify::no_answer(body));
     }
     let Some(data) = page.data else {
-        return Err(Fault::empty_response());
+        return Err(classify::no_answer(body));
     };
     let models = data.into_iter().filter_map(model).collect();
     let next = match (page.has_more.unwrap_or(false), page.last_id.get()) {

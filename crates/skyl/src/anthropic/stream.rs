@@ -78,15 +78,13 @@ impl Decoder {
             return Ok(Flow::More);
         }
         let Ok(Object(Some(event))) = serde_json::from_str::<Object<Event<'_>>>(data) else {
-            if !terminated {
+            return match classify::in_band(data.as_bytes()) {
+                Some(fault) => Err(self.failed(fault)),
                 // Cut inside an event: the missing end of the stream tells it better.
-                return Ok(Flow::More);
-            }
-            return Err(match classify::in_band(data.as_bytes()) {
-                Some(fault) => self.failed(fault),
-                None if name == "error" => self.failed(classify::error_event(data)),
-                None => Fault::decode("an event of the stream cannot be read"),
-            });
+                None if !terminated => Ok(Flow::More),
+                None if name == "error" => Err(self.failed(classify::error_event(data))),
+                None => Err(Fault::decode("an event of the stream cannot be read")),
+            };
         };
         let kind = event.kind.get().unwrap_or(name);
         // Some proxies leave the envelope out, so that the error's own type stands here.

@@ -261,6 +261,129 @@ fn an_error_without_a_word_is_an_error_where_there_is_nothing_else() {
 }
 
 #[test]
+fn errors_of_any_shape_keep_their_words_wherever_they_stand() {
+    let texts = [
+        r#"{"choices":[{"index":0,"delta":{"content":"hi"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"hi"}}]}"#,
+        r#"{"type":"response.output_text.delta","delta":"hi"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}"#,
+    ];
+    for shape in [
+        r#"{"error":"all broke"}"#,
+        r#"{"error":["all broke","and more"]}"#,
+        r#"{"error":[{"message":"all broke"}]}"#,
+        r#"{"error":{"error":{"message":"all broke","type":"server_error"}}}"#,
+        r#"{"error":{"message":{"error":{"message":"all broke"}}}}"#,
+        r#"{"error":{"msg":"all broke"}}"#,
+        r#"{"error":true,"message":"all broke"}"#,
+        r#"{"error":null,"message":"all broke","code":500}"#,
+        r#"{"errors":["all broke"]}"#,
+        r#"{"errors":{"message":"all broke"}}"#,
+        r#"{"detail":{"message":"all broke"}}"#,
+        r#"{"message":"all broke","type":"server_error"}"#,
+        r#"{"message":"all broke","code":"E17"}"#,
+        r#"{"code":500,"msg":"all broke"}"#,
+        r#"{"error_code":500,"error_message":"all broke"}"#,
+        r#"{"status":"error","message":"all broke"}"#,
+        r#"{"success":false,"message":"all broke"}"#,
+        r#"{"object":"error","message":{"detail":[{"msg":"all broke"}]}}"#,
+        r#"[{"error":{"message":"all broke"}}]"#,
+    ] {
+        for (dialect, text) in dialects().iter().zip(texts) {
+            let dialect = &**dialect;
+            let stream = |text: String| harness::stream_text(dialect, &text).end.unwrap_err();
+            let [whole, first] = in_band(dialect, shape);
+            for (place, fault) in [
+                ("with a status", harness::refused(dialect, 500, shape)),
+                ("in a 200", whole),
+                ("as the first event", first),
+                ("as an unended event", stream(format!("data: {shape}"))),
+                (
+                    "before an end mark",
+                    stream(format!("data: {shape}\n\ndata: [DONE]\n\n")),
+                ),
+                (
+                    "by its name",
+                    stream(format!("event: error\ndata: {shape}\n\n")),
+                ),
+                (
+                    "after text",
+                    stream(format!("data: {text}\n\ndata: {shape}\n\n")),
+                ),
+                (
+                    "between events",
+                    stream(format!("data: {text}\n\n{shape}\n\n")),
+                ),
+            ] {
+                let name = dialect.name();
+                assert_eq!(fault.kind(), ErrorKind::Server, "{name} {place}: {shape}");
+                assert_eq!(
+                    fault.message(),
+                    Some("all broke"),
+                    "{name} {place}: {shape}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_code_where_the_words_belong_is_a_code() {
+    for dialect in dialects() {
+        for body in [
+            r#"{"error":"rate_limit_exceeded","error_description":"wait"}"#,
+            r#"{"error":"rate_limit_exceeded","message":"wait"}"#,
+            r#"{"error":{"error":{"code":"rate_limit_exceeded","message":"wait"}}}"#,
+            r#"{"errors":[{"code":"rate_limit_exceeded","message":"wait"}]}"#,
+            r#"{"code":"rate_limit_exceeded","message":"wait"}"#,
+        ] {
+            for fault in in_band(&*dialect, body) {
+                let name = dialect.name();
+                assert_eq!(fault.kind(), ErrorKind::RateLimit, "{name} {body}");
+                assert_eq!(fault.code(), Some("rate_limit_exceeded"), "{name} {body}");
+                assert_eq!(fault.message(), Some("wait"), "{name} {body}");
+            }
+        }
+        let words = harness::refused(&*dialect, 400, r#"{"error":"rate limit exceeded"}"#);
+        assert_eq!(words.kind(), ErrorKind::BadRequest, "{}", dialect.name());
+    }
+}
+
+#[test]
+fn a_message_alone_is_told_where_an_answer_belongs_and_passes_as_a_notice_in_a_stream() {
+    for dialect in dialects() {
+        let name = dialect.name();
+        for body in [
+            r#"{"message":"no upstream"}"#,
+            r#"{"message":"no upstream","code":200}"#,
+        ] {
+            let fault = harness::answer(&*dialect, body.as_bytes()).unwrap_err();
+            assert_eq!(fault.kind(), ErrorKind::Server, "{name}");
+            assert_eq!(fault.message(), Some("no upstream"), "{name}");
+            let told = harness::stream_text(&*dialect, &format!("data: {body}\n\n"));
+            assert_eq!(told.kind(), ErrorKind::Truncated, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_validator_echoes_of_the_request_is_in_no_message() {
+    let body = r#"{"detail":[{"loc":["body","n"],"msg":"not a number","input":"my secret"}]}"#;
+    for dialect in dialects() {
+        let [whole, stream] = in_band(&*dialect, body);
+        for fault in [harness::refused(&*dialect, 422, body), whole, stream] {
+            assert_eq!(
+                fault.message(),
+                Some("body.n: not a number"),
+                "{}",
+                dialect.name()
+            );
+        }
+    }
+}
+
+#[test]
 fn the_word_of_a_web_framework_in_front_of_the_api_is_an_error() {
     for dialect in dialects() {
         for fault in in_band(&*dialect, r#"{"detail":"Not authenticated"}"#) {

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use skyl_retry::Hint;
-use skyl_retry::hint::{prose, protobuf_duration};
+use skyl_retry::hint::prose;
 
 use crate::dialect::Fault;
+use crate::dialect::report::{Report, is_blank, retry_delay};
 use crate::dialect::words::{has_any, is_context, is_overloaded, is_quota, named};
 use crate::kind::{ErrorKind, classify_status};
 use crate::native::{bare, cut, headline};
@@ -19,20 +20,34 @@ pub(super) fn reply(status: u16, body: &[u8]) -> Fault {
     let Ok(value) = serde_json::from_slice::<Value>(bare(body)) else {
         return Fault::from_status(status).with_message(headline(body));
     };
-    let said = Said::read(&value, 0).unwrap_or_else(|| Said::of(&value));
+    let said = Said::read(&value, 0).unwrap_or_else(|| Said::foreign(Report::of(&value)));
     fault(said, Some(status))
 }
 
 /// Classifies an error inside a reply with a status below 300; `None` where it is none.
 pub(super) fn in_band(body: &[u8]) -> Option<Fault> {
     let value: Value = serde_json::from_slice(bare(body)).ok()?;
+    if Report::is_mute(&value) {
+        return Some(Fault::empty_response());
+    }
     Said::read(&value, 0).map(|said| fault(said, None))
+}
+
+/// What a whole body without an answer is: an error, the provider's word, or nothing at all.
+pub(super) fn no_answer(body: &[u8]) -> Fault {
+    let said = || Report::of_body(&serde_json::from_slice(bare(body)).ok()?);
+    match in_band(body) {
+        Some(fault) => fault,
+        None => said().map_or_else(Fault::empty_response, |report| {
+            fault(Said::foreign(report), None)
+        }),
+    }
 }
 
 /// Classifies what is known to be an error, whatever it looks like.
 pub(super) fn error_event(data: &str) -> Fault {
     let said = match serde_json::from_str::<Value>(data) {
-        Ok(value) => Said::read(&value, 0).unwrap_or_else(|| Said::of(&value)),
+        Ok(value) => Said::read(&value, 0).unwrap_or_else(|| Said::foreign(Report::of(&value))),
         Err(_) => Said {
             message: data.to_owned(),
             ..Said::default()
@@ -65,25 +80,17 @@ impl Said {
             Value::Array(items) => items.iter().find(|item| !item["error"].is_null())?,
             body => body,
         };
-        let mut said = match &body["error"] {
-            error @ Value::Object(_) => Self::of(error),
-            Value::String(text) => Self {
-                message: text.clone(),
-                ..Self::default()
-            },
-            // A list of errors; the first one tells.
-            Value::Array(errors) if !errors.is_empty() => Self::of(&errors[0]),
-            _ if body["type"] == "error" || body["object"] == "error" => Self::of(body),
-            _ if body["errors"].get(0).is_some() => Self::of(&body["errors"][0]),
-            // An error that lost its envelope.
-            _ if number(&body["code"]).is_some()
-                && (body["status"].is_string() || body["message"].is_string()) =>
-            {
-                Self::of(body)
-            }
-            // The word of web frameworks in front of the API.
-            _ if body["candidates"].is_null() && !body["detail"].is_null() => Self::of(body),
-            _ => return None,
+        // Beside an answer, only a field `error` makes an error.
+        if !body["candidates"].is_null() && is_blank(&body["error"]) {
+            return None;
+        }
+        let mut said = if is_own(&body["error"]) {
+            Self::of(&body["error"])
+        } else if is_own(body) && number(&body["code"]).is_some_and(|code| code >= 400) {
+            // One that lost its envelope.
+            Self::of(body)
+        } else {
+            Self::foreign(Report::find(body)?)
         };
         // SDKs and gateways put the whole body into the message, as text.
         if depth < MAX_DEPTH
@@ -124,15 +131,7 @@ impl Said {
         .filter_map(text)
         .filter(|word| word != "error" && word.parse::<u64>().is_err())
         .collect();
-        let message = match &error["message"] {
-            Value::String(message) => message.clone(),
-            // Gateways have words of their own.
-            Value::Null => match &error["detail"] {
-                Value::Null => String::new(),
-                detail => text(detail).unwrap_or_else(|| detail.to_string()),
-            },
-            other => other.to_string(),
-        };
+        let message = text(&error["message"]).unwrap_or_default();
         let no_quota = has_zero_limit(&message);
         let status = text(&error["status"]).unwrap_or_default();
         let mut said = Self {
@@ -149,22 +148,30 @@ impl Said {
         said
     }
 
+    /// An error in anybody else's shape, as gateways write them.
+    fn foreign(report: Report) -> Self {
+        let message = report.message.unwrap_or_default();
+        let is_status = |word: &String| word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        let status = report.kind.clone().filter(is_status).unwrap_or_default();
+        let code = report.code.or(report.kind);
+        Self {
+            code: report.number,
+            status,
+            hint: report.retry_delay.unwrap_or_default(),
+            per_day: report.words.iter().any(|word| word.contains("perday")),
+            no_quota: has_zero_limit(&message),
+            message,
+            words: code.into_iter().chain(report.words).collect(),
+            ..Self::default()
+        }
+    }
+
     fn detail(&mut self, detail: &Value) {
         let kind = detail["@type"].as_str().unwrap_or_default();
         match kind.rsplit('.').next().unwrap_or_default() {
             "RetryInfo" => {
-                match &detail["retryDelay"] {
-                    Value::String(delay) => self.hint = protobuf_duration(delay),
-                    // The message itself, from gateways that do not know its JSON form.
-                    Value::Object(delay) => {
-                        let part = |name| match delay.get(name) {
-                            None | Some(Value::Null) => "0".to_owned(),
-                            Some(part) => text(part).unwrap_or_else(|| part.to_string()),
-                        };
-                        let nanos = part("nanos");
-                        self.hint = protobuf_duration(&format!("{}.{nanos:0>9}s", part("seconds")));
-                    }
-                    _ => {}
+                if let Some(delay) = retry_delay(&detail["retryDelay"]) {
+                    self.hint = delay;
                 }
             }
             "ErrorInfo" => self.reason = text(&detail["reason"]),
@@ -178,6 +185,11 @@ impl Said {
             _ => {}
         }
     }
+}
+
+/// Whether an error is in the API's own shape.
+fn is_own(error: &Value) -> bool {
+    error["message"].is_string() || error["status"].is_string()
 }
 
 fn fault(said: Said, http: Option<u16>) -> Fault {

@@ -34,6 +34,9 @@ pub(super) fn answer(body: &[u8]) -> Result<Decoded, Fault> {
     } else {
         decoder.chunk(body, &mut sink)?;
     }
+    if decoder.is_silent() {
+        return Err(decoder.failed(classify::no_answer(body.as_bytes())));
+    }
     decoder.whole(&mut sink)?;
     Ok(sink.partial())
 }
@@ -44,12 +47,12 @@ pub(super) fn models(body: &[u8]) -> Result<ModelsPage, Fault> {
         return Err(unreadable(body));
     };
     if page.error.is_some_and(|error| !is_blank(error)) {
-        return Err(classify::in_band(body).unwrap_or_else(Fault::empty_response));
+        return Err(classify::no_answer(body));
     }
     let next = page.next_page_token.get().map(str::to_owned);
     // The API leaves out empty fields, so a page without models is `{}`; anything else is none.
     if page.entries.is_none() && next.is_none() && body.trim_ascii() != b"{}" {
-        return Err(Fault::empty_response());
+        return Err(classify::no_answer(body));
     }
     let models = page
         .entries

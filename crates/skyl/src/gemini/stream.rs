@@ -316,6 +316,11 @@ impl Decoder {
         }
     }
 
+    /// Whether nothing came that could be an answer.
+    pub(super) fn is_silent(&self) -> bool {
+        self.finish.is_none() && !self.content
+    }
+
     /// Ends a whole answer.
     pub(super) fn whole(&mut self, sink: &mut Sink) -> Result<(), Fault> {
         let Some(finish) = &self.finish else {
@@ -344,7 +349,7 @@ impl Decoder {
     }
 
     /// A failure, with what the answer has cost so far.
-    fn failed(&self, fault: Fault) -> Fault {
+    pub(super) fn failed(&self, fault: Fault) -> Fault {
         let usage = self.total();
         if usage == Usage::default() {
             fault

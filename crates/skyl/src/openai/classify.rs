@@ -6,14 +6,12 @@
 //! (`invalid_request_error`, `api_error`) says less than the status and never beats it. Phrases
 //! count only where servers give no code at all: context length, a wrong key at xAI, balances.
 
-mod report;
-
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use skyl_retry::Hint;
 
-use self::report::{CODES, LINE_BYTES, MESSAGE_BYTES, Report, cut, is_blank};
+use crate::dialect::report::{LINE_BYTES, MESSAGE_BYTES, Report, cut};
 use crate::dialect::words::{has_any, is_context, is_overloaded, is_quota as is_quota_word, named};
 use crate::dialect::{Fault, Head};
 use crate::kind::{ErrorKind, classify_status};
@@ -53,31 +51,19 @@ pub(super) fn in_band(json: &str, wall: Option<SystemTime>) -> Fault {
 /// The error in a body that has neither an answer nor a field `error`; `None` where it is none.
 pub(super) fn flat(json: &str, wall: Option<SystemTime>) -> Option<Fault> {
     let value = serde_json::from_str::<Value>(json).ok()?;
-    let map = match &value {
-        Value::Object(map) => map,
-        Value::Array(items) => items.first()?.as_object()?,
-        _ => return None,
-    };
-    let has = |name: &str| map.get(name).is_some_and(|value| !is_blank(value));
-    let word = |name: &str| map.get(name).and_then(Value::as_str);
-    // An error without a word is one where there is nothing else.
-    if map.len() == 1 && map.get("error").is_some_and(is_empty_object) {
+    if Report::is_mute(&value) {
         return Some(Fault::empty_response());
     }
-    let is_error = has("error")
-        || word("object") == Some("error")
-        || word("type") == Some("error")
-        || has("detail")
-        || has("errors")
-        // A message alone may be a notice, such as a place in a queue.
-        || has("message")
-            && (CODES.iter().any(|name| has(name))
-                || word("type").is_some_and(|kind| kind.to_ascii_lowercase().contains("error")));
-    is_error.then(|| Report::of(&value).in_band(wall))
+    Report::find(&value).map(|report| report.in_band(wall))
 }
 
-fn is_empty_object(value: &Value) -> bool {
-    value.as_object().is_some_and(serde_json::Map::is_empty)
+/// What a whole body without an answer is: an error, the provider's word, or nothing at all.
+pub(super) fn no_answer(json: &str, wall: Option<SystemTime>) -> Fault {
+    let said = || Report::of_body(&serde_json::from_str(json).ok()?);
+    match flat(json, wall) {
+        Some(fault) => fault,
+        None => said().map_or_else(Fault::empty_response, |report| report.in_band(wall)),
+    }
 }
 
 /// A body that is no JSON: a proxy's page, a line of text, nothing.

@@ -52,10 +52,7 @@ pub(super) fn models(head: &Head<'_>, body: &[u8]) -> Result<ModelsPage, Fault> 
                 read::<Vec<&RawValue>>(data.get())?
             }
             _ if error => return Err(classify::in_band(text, Some(head.now()))),
-            _ => {
-                let fault = classify::flat(text, Some(head.now()));
-                return Err(fault.unwrap_or_else(Fault::empty_response));
-            }
+            _ => return Err(classify::no_answer(text, Some(head.now()))),
         }
     };
     let models: Vec<_> = list.iter().filter_map(|entry| model(entry)).collect();
@@ -146,7 +143,7 @@ fn choice(
         .iter()
         .find(|choice| choice.index.0.unwrap_or(0) == 0);
     let Some(choice) = choice.or_else(|| body.choices.iter().next()) else {
-        return Err(classify::flat(text, Some(head.now())).unwrap_or_else(Fault::empty_response));
+        return Err(classify::no_answer(text, Some(head.now())));
     };
     if let Some(error) = choice.error.filter(|error| !is_blank(error)) {
         return Err(classify::in_band(error.get(), Some(head.now())));

@@ -98,6 +98,21 @@ fn the_wait_is_in_the_details() {
         ),
         (json!({"seconds": -7}), Hint::Unusable),
         (json!({"seconds": [7]}), Hint::Unusable),
+        (
+            json!({"seconds": 7, "nanos": 1_000_000_000}),
+            Hint::Unusable,
+        ),
+        (json!({"seconds": 7, "nanos": -1}), Hint::Unusable),
+        (json!({"seconds": "NaN"}), Hint::Unusable),
+        (
+            json!({"seconds": null, "nanos": null}),
+            Hint::Wait(Duration::ZERO),
+        ),
+        (json!("1.5s"), Hint::Wait(Duration::from_millis(1_500))),
+        (json!("-1.5s"), Hint::Unusable),
+        (json!("NaNs"), Hint::Unusable),
+        (json!("1e3s"), Hint::Unusable),
+        (json!("7"), Hint::Unusable),
         // Of what, nobody says.
         (json!(7), Hint::Absent),
     ] {

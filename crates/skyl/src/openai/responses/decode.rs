@@ -22,7 +22,7 @@ pub(super) fn answer(head: &Head<'_>, body: &[u8], family: &str) -> Result<Decod
         if error || answer.kind.get() == Some("error") || answer.object.get() == Some("error") {
             return Err(classify::in_band(text, Some(head.now())));
         }
-        return Err(classify::flat(text, Some(head.now())).unwrap_or_else(Fault::empty_response));
+        return Err(classify::no_answer(text, Some(head.now())));
     }
     let mut sink = Sink::new();
     let mut decoder = Responses::new(head, family);

@@ -1,7 +1,8 @@
 //! Gathers what an error body says, from wherever servers put it.
 //!
-//! No judgement here: which field holds a code, a message, a wait. What they mean stands in
-//! `classify`.
+//! Whether a body is an error at all, and which field holds a code, a message, a wait: gateways pass
+//! one provider's errors on in another's envelope, so every dialect asks here. What the words mean
+//! stands in `words`, and what a dialect makes of them in its `classify`.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,52 +11,91 @@ use skyl_retry::Hint;
 use skyl_retry::hint::{self, HintScope};
 
 use crate::dialect::Fault;
+use crate::dialect::words::{is_quota, named};
 use crate::kind::ErrorKind;
 
 /// What an error body says, gathered from wherever it stands.
 #[derive(Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// Codes and types in lower case, the most telling first.
-    pub(super) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// The code as it stands, for the caller.
-    code: Option<String>,
+    pub(crate) code: Option<String>,
     /// The first type, for the caller where there is no code.
-    kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// A numeric code in the range of statuses.
-    pub(super) number: Option<u16>,
-    pub(super) message: Option<String>,
+    pub(crate) number: Option<u16>,
+    pub(crate) message: Option<String>,
     /// Words of an error behind this one, which a gateway passes on.
-    pub(super) behind: String,
-    request_id: Option<String>,
+    pub(crate) behind: String,
+    pub(crate) request_id: Option<String>,
     /// Headers of the failed upstream call, in the body.
     headers: Vec<(String, String)>,
     /// `google.rpc.RetryInfo`, through Google's compatible endpoint.
-    retry_delay: Option<String>,
+    pub(crate) retry_delay: Option<Hint>,
 }
 
 impl Report {
-    pub(super) fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         let mut report = Self::default();
         report.gather(value, 0);
         report
     }
 
-    /// Whether the wait is a quota's rather than a rate limit's.
-    pub(super) fn waits_for_hours(&self) -> bool {
-        self.retry_delay.as_deref().is_some_and(|delay| {
-            hint::protobuf_duration(delay)
-                .wait()
-                .is_some_and(|wait| wait >= HOURS)
+    /// What the error in a body says; `None` where the body is none.
+    ///
+    /// A message alone is none: it may be a notice, such as a place in a queue.
+    pub(crate) fn find(value: &Value) -> Option<Self> {
+        let map = match value {
+            Value::Object(map) => map,
+            Value::Array(items) => items.iter().find_map(Value::as_object)?,
+            _ => return None,
+        };
+        let has = |name: &&str| map.get(*name).is_some_and(|value| !is_blank(value));
+        let word = |name: &str| map.get(name).and_then(Value::as_str);
+        let says_so = word("object") == Some("error")
+            || word("type") == Some("error")
+            || ["error", "errors", "detail"].iter().any(has);
+        let has_code = CODES
+            .iter()
+            .any(|name| map.get(*name).is_some_and(is_failure));
+        let by_its_words = MESSAGES.iter().any(has)
+            && (has_code
+                || word("type").is_some_and(|kind| kind.to_ascii_lowercase().contains("error"))
+                || word("status").is_some_and(|status| status.eq_ignore_ascii_case("error"))
+                || map.get("success") == Some(&Value::Bool(false)));
+        (says_so || by_its_words).then(|| Self::of(value))
+    }
+
+    /// What a body without an answer says, be it an error or a message alone; `None` for silence.
+    pub(crate) fn of_body(value: &Value) -> Option<Self> {
+        Self::find(value).or_else(|| {
+            let report = Self::of(value);
+            (value.is_object() && report.message.is_some()).then_some(report)
         })
     }
 
+    /// Whether a body is an error without a word, and nothing else.
+    pub(crate) fn is_mute(value: &Value) -> bool {
+        value.as_object().is_some_and(|body| {
+            let error = body.get("error").and_then(Value::as_object);
+            body.len() == 1 && error.is_some_and(Map::is_empty)
+        })
+    }
+
+    /// Whether the wait is a quota's rather than a rate limit's.
+    pub(crate) fn waits_for_hours(&self) -> bool {
+        let wait = self.retry_delay.and_then(Hint::wait);
+        wait.is_some_and(|wait| wait >= HOURS)
+    }
+
     /// Whether a wait is told at all, so that a clock is worth reading.
-    pub(super) fn has_hint(&self) -> bool {
+    pub(crate) fn has_hint(&self) -> bool {
         !self.headers.is_empty() || self.retry_delay.is_some()
     }
 
     /// The fault of this kind; dates among the hints are read against `wall`.
-    pub(super) fn fault(self, kind: ErrorKind, overloaded: bool, wall: SystemTime) -> Fault {
+    pub(crate) fn fault(self, kind: ErrorKind, overloaded: bool, wall: SystemTime) -> Fault {
         let hint = if self.has_hint() {
             self.hint(wall)
         } else {
@@ -81,6 +121,13 @@ impl Report {
                 // The inner error first: what stands beside it is about the reply as a whole.
                 let groq = || map.get("x_groq")?.get("error");
                 match map.get("error").or_else(groq) {
+                    // A code stands here too, with the words beside it.
+                    Some(Value::String(word)) if is_code(word) => {
+                        self.take_code(map.get("error"));
+                        self.fields(map, depth);
+                        self.say(word, depth);
+                        return;
+                    }
                     Some(Value::String(text)) => self.say(text, depth),
                     Some(inner @ (Value::Object(_) | Value::Array(_))) if depth < DEPTH => {
                         self.gather(inner, depth + 1);
@@ -90,7 +137,9 @@ impl Report {
                 self.fields(map, depth);
             }
             Value::Array(items) if depth < DEPTH => {
-                if let Some(first) = items.first() {
+                // The first one tells; answers stand in the same list as their error.
+                let is_error = |item: &&Value| item.get("error").is_some_and(|e| !is_blank(e));
+                if let Some(first) = items.iter().find(is_error).or(items.first()) {
                     self.gather(first, depth + 1);
                 }
             }
@@ -122,6 +171,13 @@ impl Report {
                     if self.message.is_none() && depth < DEPTH {
                         self.gather(inner, depth + 1);
                     }
+                    if *name == "message" {
+                        self.message
+                            .get_or_insert_with(|| cut(&inner.to_string(), LINE_BYTES));
+                    }
+                }
+                Some(Value::Number(number)) if *name == "message" => {
+                    self.message.get_or_insert_with(|| number.to_string());
                 }
                 _ => {}
             }
@@ -195,8 +251,8 @@ impl Report {
         if let Some(Value::String(reason)) = detail.get("reason") {
             self.words.push(reason.to_ascii_lowercase());
         }
-        if let Some(Value::String(delay)) = detail.get("retryDelay") {
-            self.retry_delay.get_or_insert_with(|| delay.clone());
+        if let Some(delay) = detail.get("retryDelay").and_then(retry_delay) {
+            self.retry_delay.get_or_insert(delay);
         }
         let violations = detail.get("violations").and_then(Value::as_array);
         for violation in violations.into_iter().flatten() {
@@ -264,8 +320,8 @@ impl Report {
         if found.wait().is_some() {
             return found;
         }
-        if let Some(delay) = &self.retry_delay {
-            return hint::protobuf_duration(delay);
+        if let Some(delay) = self.retry_delay {
+            return delay;
         }
         let named = |name: &str| {
             let mut values = self.headers.iter().filter(|(given, _)| given == name);
@@ -283,8 +339,46 @@ impl Report {
     }
 }
 
+/// The wait of a `google.rpc.RetryInfo`; `None` where it is none at all, a number included: of what,
+/// nobody says.
+///
+/// By the book it is text, such as `46.25s`. Gateways that do not know this form of a duration send
+/// the message itself: `seconds` and `nanos`.
+pub(crate) fn retry_delay(delay: &Value) -> Option<Hint> {
+    let parts = match delay {
+        Value::String(text) => return Some(hint::protobuf_duration(text)),
+        Value::Object(parts) => parts,
+        _ => return None,
+    };
+    let part = |name| match parts.get(name) {
+        None | Some(Value::Null) => "0".to_owned(),
+        Some(Value::String(digits)) => digits.clone(),
+        Some(other) => other.to_string(),
+    };
+    let (seconds, nanos) = (part("seconds"), part("nanos"));
+    if nanos.len() > 9 {
+        return Some(Hint::Unusable);
+    }
+    Some(hint::protobuf_duration(&format!("{seconds}.{nanos:0>9}s")))
+}
+
+/// Whether text is a code and not words.
+fn is_code(text: &str) -> bool {
+    let word = text.to_ascii_lowercase();
+    named(&word).is_some() || is_quota(&word)
+}
+
+/// Whether a code is one of a failure: neither nothing nor the status of a success.
+fn is_failure(code: &Value) -> bool {
+    let number = match code {
+        Value::String(text) => text.parse().ok(),
+        code => code.as_u64(),
+    };
+    !is_blank(code) && number.is_none_or(|number| !(100..400).contains(&number))
+}
+
 /// Whether a value is one that servers send for "nothing".
-pub(super) fn is_blank(value: &Value) -> bool {
+pub(crate) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
@@ -296,7 +390,7 @@ pub(super) fn is_blank(value: &Value) -> bool {
 }
 
 /// At most so many bytes, cut at a character.
-pub(super) fn cut(text: &str, bytes: usize) -> String {
+pub(crate) fn cut(text: &str, bytes: usize) -> String {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -342,7 +436,7 @@ fn validation(value: &Value) -> Option<String> {
 }
 
 /// Where codes stand; the first one is the caller's.
-pub(super) const CODES: &[&str] = &[
+pub(crate) const CODES: &[&str] = &[
     "code",
     "error_code",
     "statusCode",
@@ -354,7 +448,14 @@ pub(super) const CODES: &[&str] = &[
 const WORDS: &[&str] = &["type", "status", "error_type"];
 
 /// Where messages stand.
-const MESSAGES: &[&str] = &["message", "detail", "msg", "error_description", "errors"];
+const MESSAGES: &[&str] = &[
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "error_message",
+    "errors",
+];
 
 /// The numbers of `MiniMax` in the words of others (vendor's page on errors, autumn 2026).
 const MINIMAX: &[(&[u64], &str)] = &[
@@ -370,10 +471,10 @@ const MINIMAX: &[(&[u64], &str)] = &[
 const DEPTH: u8 = 8;
 
 /// As much of a message as the client keeps of a body.
-pub(super) const MESSAGE_BYTES: usize = 2048;
+pub(crate) const MESSAGE_BYTES: usize = 2048;
 
 /// As much of a page's title or of plain text as belongs in one line of a log.
-pub(super) const LINE_BYTES: usize = 200;
+pub(crate) const LINE_BYTES: usize = 200;
 
 /// Enough validation errors to see what is wrong.
 const VALIDATIONS: usize = 8;
