@@ -106,6 +106,8 @@
 //! The one [`Error`](crate::Error) of this crate, under the provider name `typesafe`. A 422 says the
 //! request back in its `input`: that is taken out of messages and of
 //! [`body`](crate::Error::body), and no debug print, event or log holds the state or the questions.
+//! Where an error quotes the state, instructions or criteria in its own prose, `[redacted]` stands
+//! for every run of 12 bytes or more, and for shorter content in quotes; ids and options stay.
 //! A redirect is an error and is not followed. A body that is whole and cannot be read is final.
 //! [`retryable`](crate::Error::retryable) goes by the rules of chat, under which a 409 counts too.
 //!
@@ -167,6 +169,7 @@ mod cost;
 mod decode;
 mod detail;
 mod document;
+mod echo;
 mod encode;
 mod json;
 mod model;

@@ -18,6 +18,7 @@ use crate::response::{Usage, Warning};
 use crate::system_one::builder::{ContextCheck, RETRY_COUNT};
 use crate::system_one::client::Shared;
 use crate::system_one::decode::{self, Reply};
+use crate::system_one::echo;
 use crate::system_one::model::{self, Model};
 use crate::system_one::options::CallOptions;
 use crate::system_one::request::Request;
@@ -111,16 +112,16 @@ async fn answered(
     wire: &Wire,
     number: u32,
 ) -> Result<(Reply, Whole), Error> {
-    let reply = whole(call, wire, number).await?;
-    match decode::decode(&request.questions, shared.strictness, &reply.body) {
-        Ok(decoded) => Ok((decoded, reply)),
-        Err(fault) => Err(reply_error(
-            call.core,
-            &fault,
-            &reply.head,
-            Some(&reply.body),
-        )),
-    }
+    // Only a server can quote what it was sent.
+    let clean = |error: Error| match error.http_status() {
+        Some(_) => echo::take_out(error, &wire.body),
+        None => error,
+    };
+    let reply = whole(call, wire, number).await.map_err(clean)?;
+    decode::decode(&request.questions, shared.strictness, &reply.body)
+        .map_err(|fault| reply_error(call.core, &fault, &reply.head, Some(&reply.body)))
+        .map_err(clean)
+        .map(|decoded| (decoded, reply))
 }
 
 async fn listed(call: &Call<'_>, wire: &Wire, number: u32) -> Result<(Vec<Model>, Whole), Error> {

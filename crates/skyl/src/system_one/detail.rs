@@ -20,8 +20,8 @@ use crate::system_one::redact::may_echo;
 ///
 /// The status decides, with three exceptions: `max_tokens_exceeded` is `ContextLength`,
 /// `authentication_error` is `Auth`, and a 429 of `insufficient_quota` is `QuotaExhausted`; the
-/// policy goes by the status all the same. The code is the body's `error_type`; the message holds nothing
-/// of the request but ids.
+/// policy goes by the status all the same. The code is the body's `error_type`. The message leaves out
+/// every field that echoes the request; where prose quotes it, only the client can tell, and does.
 #[must_use]
 pub fn classify(status: u16, body: &[u8]) -> Fault {
     let said = Said::read(body);

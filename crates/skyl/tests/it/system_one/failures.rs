@@ -262,6 +262,29 @@ async fn what_a_422_says_back_of_the_request_is_nowhere() {
 }
 
 #[tokio::test]
+async fn what_prose_quotes_of_the_request_is_nowhere() {
+    let quotes = [
+        r#"{"detail":"cannot judge 'parcel-8841 is late again'"}"#,
+        r#"{"detail":{"error_type":"api_usage_error","message":"Is a delivery late? is no question"}}"#,
+        r#"{"detail":[{"loc":["body","state"],"msg":"Value error, got parcel-8841 is late again"}]}"#,
+        "<html><title>Blocked: parcel-8841 is late again</title></html>",
+    ];
+    for (body, code) in quotes.into_iter().zip([400, 422, 422, 403]) {
+        listen();
+        let server = Raw::serve(vec![json(code, body)]).await;
+        let Bench { client, events, .. } = bench(&server);
+        let error = ask(&client).await.unwrap_err();
+        assert_eq!(error.status(), Some(code));
+        let logs = heard();
+        let all = format!("{} {:?} {logs:?}", prints(&error), events.all());
+        for secret in ["parcel-8841", "Is a delivery late"] {
+            assert!(!all.contains(secret), "{secret} in {all}");
+        }
+        assert!(all.contains("[redacted]"), "{all}");
+    }
+}
+
+#[tokio::test]
 async fn the_requests_words_are_in_no_print_and_no_log_of_a_call_that_went_well() {
     listen();
     let server = Raw::serve(vec![status(503), answered()]).await;
