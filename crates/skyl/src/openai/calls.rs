@@ -29,6 +29,9 @@ struct Open {
     /// Arguments that came before the name.
     held: String,
     extent: Extent,
+    /// Whether the arguments so far are `{}` and were not handed out: gateways begin with it whatever
+    /// follows.
+    blank: bool,
     /// The chunk that began the call.
     chunk: u64,
     /// What made ids depend on.
@@ -99,10 +102,15 @@ impl Calls {
             return;
         }
         let at = match self.target(piece) {
+            Some(at) if self.is_told(at, piece, sink) => {
+                sink.warn(told_twice(at));
+                return;
+            }
             Some(at) if !self.begins_another(at, piece) => at,
             _ => self.open(answer, sink),
         };
         let open = &mut self.list[at];
+        let piece = open.without_blank(piece);
         open.index = open.index.or(piece.index);
         open.id = open.id.take().or_else(|| piece.id.map(str::to_owned));
         open.name = open.name.take().or_else(|| piece.name.map(str::to_owned));
@@ -113,7 +121,7 @@ impl Calls {
         }
         open.held.push_str(piece.arguments);
         // Without an id, the start waits for a piece that may still bring one.
-        if open.id.is_some() || !open.held.is_empty() {
+        if open.id.is_some() || open.blank || !open.held.is_empty() {
             self.begin(at, sink);
         }
     }
@@ -160,7 +168,7 @@ impl Calls {
         };
         let call = &self.list[at];
         let same_id = match (&call.id, piece.id) {
-            (Some(old), Some(new)) if old != new => return true,
+            (Some(old), Some(new)) if old != new => return !call.is_continued(piece),
             (Some(_), Some(_)) => true,
             _ => false,
         };
@@ -171,7 +179,27 @@ impl Calls {
             // The same tool once more: a server that repeats the name with every piece does not
             // do so twice in a chunk, nor once the arguments are whole.
             || call.chunk == self.chunk && !same_id
-            || call.extent.is_whole() && !piece.arguments.trim_ascii().is_empty()
+            || call.is_whole() && !piece.arguments.trim_ascii().is_empty()
+    }
+
+    /// Whether a piece tells a whole call once more, so that a tool must not run twice for it.
+    ///
+    /// Servers that give no ids may call a tool twice with the same arguments, so those pieces are
+    /// taken for calls of their own.
+    fn is_told(&self, at: usize, piece: Piece<'_>, sink: &Sink) -> bool {
+        let call = &self.list[at];
+        let arguments = piece.arguments.trim_ascii();
+        if arguments.is_empty() || !call.extent.is_whole() {
+            return false;
+        }
+        let is_same = piece.name.is_none_or(|name| {
+            call.name.as_deref() == Some(name)
+                && call.id.is_some()
+                && piece.id.is_none_or(|id| call.id.as_deref() == Some(id))
+                && call.index == piece.index
+        });
+        let told = call.handle.and_then(|handle| sink.arguments(handle));
+        is_same && told.is_some_and(|told| told.trim_ascii() == arguments)
     }
 
     fn open(&mut self, answer: u64, sink: &mut Sink) -> usize {
@@ -200,6 +228,37 @@ impl Calls {
         if let Some(warning) = warning {
             sink.warn(warning);
         }
+    }
+}
+
+impl Open {
+    fn is_whole(&self) -> bool {
+        self.blank || self.extent.is_whole()
+    }
+
+    /// Whether a piece with another id can only be more of these arguments: some servers make up an
+    /// id per piece and repeat the name as well.
+    fn is_continued(&self, piece: Piece<'_>) -> bool {
+        let rest = piece.arguments.trim_ascii_start();
+        self.name.as_deref() == piece.name
+            && self.extent.begun
+            && !self.is_whole()
+            && !rest.is_empty()
+            && (self.extent.in_string || !rest.starts_with('{'))
+    }
+
+    /// The piece without a `{}` that stands for arguments to come; at the end, none are `{}` anyway.
+    fn without_blank<'a>(&mut self, piece: Piece<'a>) -> Piece<'a> {
+        let is_first = !self.extent.begun && self.held.is_empty();
+        if is_first && piece.arguments.trim_ascii() == "{}" {
+            self.blank = true;
+            return Piece {
+                arguments: "",
+                ..piece
+            };
+        }
+        self.blank &= piece.arguments.trim_ascii().is_empty();
+        piece
     }
 }
 
@@ -254,6 +313,13 @@ pub(super) fn nameless(at: usize) -> Warning {
     Warning::new(
         "tool_calls",
         format!("call {at} has no name and was left out"),
+    )
+}
+
+fn told_twice(at: usize) -> Warning {
+    Warning::new(
+        "tool_calls",
+        format!("call {at} was told twice; it is one call"),
     )
 }
 

@@ -117,6 +117,75 @@ fn a_name_repeated_with_every_piece_makes_no_new_calls() {
     assert_eq!(told.tools(), [("c1", "tide", BREST)]);
 }
 
+#[test]
+fn an_id_that_changes_within_the_arguments_makes_no_new_call_though_the_name_is_repeated() {
+    let told = pieces(&[
+        piece(0, "r1", "tide", "{\"port\":"),
+        piece(0, "r2", "tide", "\"Brest\"}"),
+        piece(0, "r3", "tide", "{\"port\":1}"),
+    ]);
+    let tools = [("r1", "tide", BREST), ("r3", "tide", "{\"port\":1}")];
+    assert_eq!(told.tools(), tools);
+    let other = pieces(&[
+        piece(0, "r1", "tide", "{\"port\":"),
+        piece(0, "r2", "tide", "{"),
+        piece(0, "r2", "tide", "}"),
+    ]);
+    assert_eq!(other.tools()[1], ("r2", "tide", "{}"), "a call of its own");
+}
+
+// open-webui/open-webui#22177, lidge-jun/opencodex#361
+#[test]
+fn a_call_that_is_told_twice_is_run_once() {
+    for again in [
+        piece(0, "c1", "tide", BREST),
+        json!({"index": 0, "function": {"name": "tide", "arguments": BREST}}),
+        fragment(0, BREST),
+    ] {
+        let told = pieces(&[
+            piece(0, "c1", "tide", ""),
+            fragment(0, "{\"port\":"),
+            fragment(0, "\"Brest\"}"),
+            again,
+        ]);
+        assert_eq!(told.tools(), [("c1", "tide", BREST)]);
+        assert_eq!(told.decoded.warnings.len(), 1);
+    }
+    for another in [
+        piece(0, "c2", "tide", BREST),
+        piece(1, "c1", "tide", BREST),
+        piece(0, "c1", "tide", "{\"port\":1}"),
+    ] {
+        let told = pieces(&[piece(0, "c1", "tide", BREST), another]);
+        assert_eq!(told.tools().len(), 2);
+    }
+    let nameless = pieces(&[piece(0, "", "tide", BREST), piece(0, "", "tide", BREST)]);
+    assert_eq!(nameless.tools().len(), 2, "nobody says that it is the same");
+}
+
+#[test]
+fn an_empty_object_ahead_of_the_arguments_is_no_part_of_them() {
+    for blank in [json!("{}"), json!({}), json!(" {} ")] {
+        let first =
+            json!({"index": 0, "id": "c1", "function": {"name": "tide", "arguments": blank}});
+        let told = pieces(&[
+            first.clone(),
+            fragment(0, ""),
+            fragment(0, "{\"port\":"),
+            fragment(0, "\"Brest\"}"),
+        ]);
+        assert_eq!(told.tools(), [("c1", "tide", BREST)]);
+        let alone = pieces(&[first.clone(), fragment(0, "")]);
+        assert_eq!(alone.tools(), [("c1", "tide", "{}")]);
+        assert!(alone.decoded.warnings.is_empty());
+        let two = pieces(&[first, piece(0, "", "tide", BREST)]);
+        assert_eq!(two.tools()[0], ("c1", "tide", "{}"));
+        assert_eq!(two.tools()[1].2, BREST);
+    }
+    let told = pieces(&[piece(0, "c1", "tide", "{"), fragment(0, "}")]);
+    assert_eq!(told.tools(), [("c1", "tide", "{}")]);
+}
+
 // vercel/ai#4936
 #[test]
 fn repeated_ids_are_made_unique_with_a_warning() {
