@@ -178,7 +178,11 @@ impl Report {
             }
             Some(400 | 403) | None => has_any(
                 text,
-                &["credit balance is too low", "specified api usage limits"],
+                &[
+                    "credit balance is too low",
+                    "specified api usage limits",
+                    "used all available credits",
+                ],
             ),
             _ => false,
         }

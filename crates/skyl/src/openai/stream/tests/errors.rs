@@ -228,3 +228,13 @@ fn waits_inside_an_error_are_read_against_the_replys_own_date() {
         "without a date no date can be read"
     );
 }
+
+#[test]
+fn credits_that_are_used_up_are_a_quota_without_a_status_too() {
+    let body = json!({
+        "code": "Some resource has been exhausted",
+        "error": "Your team has either used all available credits or reached its monthly limit.",
+    });
+    let told = told(&frames(&[body]));
+    assert_eq!(told.kind(), ErrorKind::QuotaExhausted);
+}
