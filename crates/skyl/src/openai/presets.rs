@@ -100,7 +100,7 @@ impl OpenAiCompatible {
     /// | `fireworks` | `https://api.fireworks.ai/inference/v1` | `FIREWORKS_API_KEY` | nothing |
     /// | `groq` | `https://api.groq.com/openai/v1` | `GROQ_API_KEY` | `max_completion_tokens`, at most 4 stops |
     /// | `llama_cpp` | `http://localhost:8080/v1` | `LLAMA_API_KEY` | nothing |
-    /// | `lm_studio` | `http://localhost:1234/v1` | none | JSON by schema alone |
+    /// | `lm_studio` | `http://localhost:1234/v1` | `LM_API_TOKEN` | JSON by schema alone |
     /// | `minimax` | `https://api.minimax.io/v1` | `MINIMAX_API_KEY` | usage is not asked for, it comes anyway |
     /// | `mistral` | `https://api.mistral.ai/v1` | `MISTRAL_API_KEY` | ids of calls are nine letters and digits; `any` for `required`; usage is not asked for, it comes anyway |
     /// | `moonshot` | `https://api.moonshot.ai/v1` | `MOONSHOT_API_KEY` | reasoning goes back while a tool loop runs |
@@ -284,13 +284,13 @@ const fn hosted(
 const fn local(
     name: &'static str,
     base_url: &'static str,
-    key_variable: Option<&'static str>,
+    key_variable: &'static str,
     quirks: Quirks,
 ) -> Preset {
     Preset {
         name,
         base_url: Some(base_url),
-        key_variable,
+        key_variable: Some(key_variable),
         needs_key: false,
         key_header: None,
         quirks,
@@ -350,14 +350,14 @@ const GROQ: Preset = hosted(
 const LLAMA_CPP: Preset = local(
     "llama_cpp",
     "http://localhost:8080/v1",
-    Some("LLAMA_API_KEY"),
+    "LLAMA_API_KEY",
     COMPATIBLE,
 );
 
 const LM_STUDIO: Preset = local(
     "lm_studio",
     "http://localhost:1234/v1",
-    None,
+    "LM_API_TOKEN",
     Quirks {
         formats: Formats::SchemaOnly,
         ..COMPATIBLE
@@ -401,7 +401,7 @@ const MOONSHOT: Preset = hosted(
 const OLLAMA: Preset = local(
     "ollama",
     "http://localhost:11434/v1",
-    Some("OLLAMA_API_KEY"),
+    "OLLAMA_API_KEY",
     Quirks {
         obeys_tool_choice: false,
         fetches_images: false,
@@ -441,7 +441,7 @@ const TOGETHER: Preset = hosted(
 const VLLM: Preset = local(
     "vllm",
     "http://localhost:8000/v1",
-    Some("VLLM_API_KEY"),
+    "VLLM_API_KEY",
     COMPATIBLE,
 );
 
