@@ -254,6 +254,10 @@ impl Pump {
                 None => self.piece = Bytes::new(),
                 Some(step) => {
                     bytes::Buf::advance(&mut self.piece, used);
+                    if self.piece.is_empty() {
+                        // Lets go of the buffer, so that the next piece is read into it again.
+                        self.piece = Bytes::new();
+                    }
                     if let Some(step) = self.fed(step)? {
                         return Ok(Some(step));
                     }
